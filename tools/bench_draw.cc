@@ -102,7 +102,22 @@ int drawn_pad(Type in, Draw& draw) {
   return draw.one_in(2) ? unit * draw.in(1, 4) : together * draw.in(1, unit / together - 1);
 }
 
-Variant drawn(Type in, Draw& draw) {
+DrawnBatch drawn_batch(Draw draw) {
+  constexpr std::int64_t least = 8;
+  constexpr std::int64_t most_elements = std::int64_t{1} << 28;
+  const bool even = !draw.one_in(4);
+  const auto size = [&] {
+    const std::int64_t any = log_uniform(draw, least, 512);
+    return even ? (any + least / 2) / least * least : any;
+  };
+  const Shape one = {size(), size(), size()};
+  std::int64_t products = log_uniform(draw, 16, 16384);
+  const std::int64_t elements = one.m * one.k + one.n * one.k + one.m * one.n;
+  while (products * elements >= most_elements) products /= 2;
+  return {{one.m * products, one.n, one.k}, static_cast<int>(products)};
+}
+
+Variant drawn(Type in, Draw& draw, int products) {
   Variant v{
       .majors = drawn_majors(draw), .epilogue = drawn_epilogue(draw), .out = drawn_out(in, draw)};
   if (is_fp8(in)) {
@@ -113,7 +128,9 @@ Variant drawn(Type in, Draw& draw) {
   }
   if (in == Type::e2m1) v.scaling = one_of<std::string>({"mx", "nv"}, draw);
   v.batch_invariant = draw.one_in(6);
-  if (draw.one_in(5))
+  if (products > 0)
+    v.batch = products;
+  else if (draw.one_in(5))
     draw_batch(v, draw);
   else if (draw.one_in(4))
     draw_groups(v, draw);
@@ -149,11 +166,12 @@ std::int64_t log_uniform(Draw& draw, std::int64_t low, std::int64_t high) {
   return std::llround(static_cast<double>(low) * std::pow(ratio, share));
 }
 
-Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in) {
+Variant drawn_variant(std::uint64_t seed, int index, const Shape& shape, Type in, int products) {
   Draw draw(mix(mix(seed) + static_cast<std::uint64_t>(index)) + static_cast<std::uint64_t>(in));
   constexpr int tries = 1000;  // three in four are problems
-  Variant variant = drawn(in, draw);
-  for (int i = 0; i < tries && !exists(variant, shape, in); ++i) variant = drawn(in, draw);
+  Variant variant = drawn(in, draw, products);
+  for (int i = 0; i < tries && !exists(variant, shape, in); ++i)
+    variant = drawn(in, draw, products);
   if (exists(variant, shape, in)) halve_large(variant, shape, in);
   return variant;
 }
@@ -163,6 +181,13 @@ std::vector<Shape> drawn_shapes(std::uint64_t seed, int count) {
   for (int i = 0; i < count; ++i)
     shapes.push_back(drawn(Draw(mix(seed) + static_cast<std::uint64_t>(i))));
   return shapes;
+}
+
+std::vector<DrawnBatch> drawn_batches(std::uint64_t seed, int count) {
+  std::vector<DrawnBatch> batches;
+  for (int i = 0; i < count; ++i)
+    batches.push_back(drawn_batch(Draw(mix(seed) + static_cast<std::uint64_t>(i))));
+  return batches;
 }
 
 }  // namespace tcq::tools

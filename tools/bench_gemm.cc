@@ -62,6 +62,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> draw;
   bool draw_options = false;
+  bool draw_batches = false;
   int count = 40;
   bool every_kernel = false;
   bool tune = false;
@@ -375,9 +376,16 @@ Type parse_type(const std::string& word) {
       "'{}' is no type of the library: f16, bf16, tf32, s8, u8, e4m3, e5m2, e2m1", word));
 }
 
+// A shape, and of how many products if that is drawn; else 0.
+struct Asked {
+  Shape shape;
+  int products = 0;
+};
+
 // What every shape is measured as, one after the other; or what the `index`-th draws.
-std::vector<Variant> variants(const Arguments& args, int index, const Shape& shape, Type in) {
-  if (args.draw_options) return {drawn_variant(*args.draw, index, shape, in)};
+std::vector<Variant> variants(const Arguments& args, int index, const Asked& asked, Type in) {
+  const auto& [shape, products] = asked;
+  if (args.draw_options) return {drawn_variant(*args.draw, index, shape, in, products)};
   std::vector<Variant> all;
   for (const std::string& epilogue : args.epilogues) {
     all.push_back({.majors = args.majors,
@@ -389,7 +397,7 @@ std::vector<Variant> variants(const Arguments& args, int index, const Shape& sha
                    .along_k = args.along_k,
                    .factor_majors = args.factor_majors,
                    .rows_by = args.rows_by,
-                   .batch = args.batch,
+                   .batch = products > 0 ? products : args.batch,
                    .shared_b = args.shared_b,
                    .pad = args.pad,
                    .has_workspace = !args.no_workspace});
@@ -433,22 +441,30 @@ int run(const Arguments& args) {
     throw oracle::UsageError("--tune-cache says where the choices of --tune are: give both");
   if (args.tune && args.every_kernel)
     throw oracle::UsageError("--tune measures one kernel, --every-kernel all: give one of them");
-  std::vector<Shape> shapes;
-  for (const std::string& text : args.shapes) shapes.push_back(parse_shape(text));
+  std::vector<Asked> shapes;
+  const auto ask = [&](const std::vector<Shape>& all) {
+    for (const Shape& shape : all) shapes.push_back({shape});
+  };
+  for (const std::string& text : args.shapes) ask({parse_shape(text)});
   if (args.along_k && args.groups == 0)
     throw oracle::UsageError("--along-k deals K to groups: give their number by --groups");
   if (args.draw && !shapes.empty())
     throw oracle::UsageError("--draw draws the shapes: give none beside it");
-  if (args.draw) shapes = drawn_shapes(*args.draw, args.count);
-  if (shapes.empty()) shapes = suite();
+  if (args.draw && args.draw_batches)
+    for (const DrawnBatch& batch : drawn_batches(*args.draw, args.count))
+      shapes.push_back({batch.shape, batch.products});
+  else if (args.draw)
+    ask(drawn_shapes(*args.draw, args.count));
+  if (shapes.empty()) ask(suite());
   std::vector<Type> types;
   for (const std::string& word : args.types) types.push_back(parse_type(word));
   if (args.ceiling && (args.tune || args.every_kernel))
     throw oracle::UsageError(
         "--ceiling measures the planned kernel: give no --tune, --every-kernel");
-  constexpr Shape any = {16, 16, 16};
+  constexpr Asked any = {{16, 16, 16}};
   for (const Type type : types)
-    for (const Variant& variant : variants(args, 0, any, type)) (void)variant.problem(any, type);
+    for (const Variant& variant : variants(args, 0, any, type))
+      (void)variant.problem(any.shape, type);
   const bool on_tcgen05 = has_tcgen05();
   if (on_tcgen05 && (args.ceiling || args.tune))
     throw oracle::UsageError("--ceiling is wgmma's and --tune Hopper's: not on this device");
@@ -465,9 +481,9 @@ int run(const Arguments& args) {
   for (const bool burst : regimes(args.regime))
     for (const Type type : types)
       for (int i = 0; i < static_cast<int>(shapes.size()); ++i) {
-        const Shape& shape = shapes[static_cast<std::size_t>(i)];
-        for (const Variant& variant : variants(args, i, shape, type))
-          if (interrupted == 0) measure(bench, args, shape, type, burst, variant);
+        const Asked& asked = shapes[static_cast<std::size_t>(i)];
+        for (const Variant& variant : variants(args, i, asked, type))
+          if (interrupted == 0) measure(bench, args, asked.shape, type, burst, variant);
       }
   if (!args.every_kernel) fmt::print("{}", summary(result));
   write_results(args, result);
@@ -547,6 +563,11 @@ int main(int argc, char** argv) {
       "draw also what each shape is besides: epilogue, type of D, majors, scaling, batches, "
       "groups, pads, no workspace");
   draw_options->needs(draw);
+  app.add_flag("--draw-batches", args.draw_batches,
+               "draw batches of small products, 8 to 512 a side")
+      ->needs(draw)
+      ->excludes(app.get_option("--groups"))
+      ->excludes(app.get_option("--batch"));
   for (const char* given : {"--majors", "--epilogue", "--out", "--scaling", "--factor-majors",
                             "--promote", "--groups", "--along-k", "--rows-by", "--batch",
                             "--shared-b", "--pad", "--batch-invariant", "--no-workspace"})

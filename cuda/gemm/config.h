@@ -258,6 +258,8 @@ constexpr SharedOut shared_out(int consumers) {
 }
 // Groups along K are loaded and cleared with more than 24.
 inline constexpr SharedOut shared_out_along_k = {40, 232};
+// Of each of two CTAs of an SM: 24 + 2 * 104 = 232 < 3 * 80.
+inline constexpr SharedOut shared_out_by_two = {24, 104};
 
 template <Type In, Major MajorA, Major MajorB, int BlockM, int BlockN, Turns ConsumerTurns,
           int ClusterM, int ClusterN, int Stages, Promotion Promotes = Promotion::None,
@@ -349,6 +351,18 @@ struct Config {
   static constexpr SharedOut registers = GroupsK ? shared_out_along_k : shared_out(consumers);
   static_assert(!GroupsK || consumers == 2);
   static_assert(!GroupsK || threads >= k_groups_in_order);
+  static constexpr int producer_registers = registers.producer;
+  static constexpr int consumer_registers = registers.consumer;
+};
+
+// A configuration of small tiles, of which two CTAs share an SM: where products are many and small, most of a tile's time is its way
+// in and out, which four consumers hide from each other.
+template <class Base>
+struct TwoOfAnSm : Base {
+  static_assert(Base::consumers == 2 && !Base::groups_k && Base::promotion == Promotion::None);
+  static constexpr int resident = 2;
+  static_assert(resident * (Base::shared_bytes + reserved_shared_bytes) <= sm_shared_bytes);
+  static constexpr SharedOut registers = shared_out_by_two;
   static constexpr int producer_registers = registers.producer;
   static constexpr int consumer_registers = registers.consumer;
 };

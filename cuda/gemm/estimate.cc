@@ -26,7 +26,7 @@ struct Rates {
   double blend;           // the larger of the bounds, and a little of the others
 };
 
-// Inferred: fitted to the times of some 870 problems on an H100 and 910 on an H200, the benchmark's suite
+// Inferred: fitted to the times of some 870 problems on an H100 and 1030 on an H200, the benchmark's suite
 // (bf16, tf32, s8), and drawn shapes without and with an epilogue, in FP8, with row-major B and with 32-bit results, so
 // that the kernel chosen is seldom far from the best one (the bounds are tests/gemm/gemm_estimate_test.cc's); no constant
 // is a measurement of what it is named for. The times of the fastest kernels are kept: tests/gemm/times.txt. Another chip
@@ -36,7 +36,7 @@ constexpr Rates large = {.clocks = 1368,
                          .into_sm = 1.097e+05,
                          .out_of_l2 = 2.314e+07,
                          .memory = 2.777e+06,
-                         .memory_latency = 4.602,
+                         .memory_latency = 5.094,
                          .unaligned = 1.607,
                          .launch = 1.887,
                          .cluster_cta = 0.4637,
@@ -46,6 +46,8 @@ constexpr Rates large = {.clocks = 1368,
                          .blend = 5.128};
 constexpr double hidden_epilogue = 4.832e-06;  // behind the other consumer's products
 constexpr double last_epilogue = 0.05395;      // which nothing hides, besides
+constexpr double turn = 1012;                  // clocks from a tile of a CTA to its next, at least
+constexpr double turn_output = 0.02;           // and of each output
 constexpr double last_finish = 0.03348;
 constexpr double bias = 3.767;
 // Of groups along K, whose tiles have unequal K: how much of a last wave that is not full counts as one; their time by that of a
@@ -185,6 +187,12 @@ double epilogue_clocks(const Kernel& k, const Problem& p, const Rates& rates, do
          tile;
 }
 
+// Of a CTA's two consumers, while products are shorter than a tile's way in and out.
+double turn_clocks(const Kernel& k) {
+  if (k.turns == Turns::Together) return 0;
+  return fitted::turn + fitted::turn_output * k.block_m * k.block_n;
+}
+
 // Of a CTA whose part of K is one of several.
 double sent_outputs(const Kernel& k) {
   return static_cast<double>(k.block_m) * k.block_n * (k.split - 1) / k.split;
@@ -282,6 +290,16 @@ double read_by_sm(const Kernel& k, const Device& device, const Loads& loads) {
   return first + fitted::uneven * last;
 }
 
+// Rows of A, or columns of B, of a cluster's tile that are loaded, in the mean: those outside are not, or whole boxes are. Of one
+// product it is reckoned with whole tiles, as the constants were fitted.
+double used(std::int64_t batch, Major major, std::int64_t size, int tile) {
+  constexpr int box = 64;
+  if (batch == 1) return tile;
+  const double each =
+      static_cast<double>(size) / static_cast<double>(round_up_quotient(size, std::int64_t{tile}));
+  return major == Major::K ? each : std::min<double>(tile, std::ceil(each / box) * box);
+}
+
 // From the first load to the last wgmma of all waves.
 double loop_microseconds(const Kernel& k, const Problem& p, const Device& device,
                          const Rates& rates, double waves) {
@@ -304,8 +322,11 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
 
   const double clocks = steps * step_clocks(k) + blocks * promotion_clocks(k);
   const double multiply = waves * clocks * together / rates.clocks;
-  const double receive = waves * blocks * stage * together * lines * copies / rates.into_sm;
-  const double shared_rows = k.block_m * k.cluster_m + k.block_n * k.cluster_n;
+  const double rows = used(p.batch, k.major_a, p.m, k.block_m * k.cluster_m);
+  const double columns = used(p.batch, k.major_b, p.n, k.block_n * k.cluster_n);
+  const double received = (rows / k.cluster_m + columns / k.cluster_n) * swizzle_bytes;
+  const double receive = waves * blocks * received * together * lines * copies / rates.into_sm;
+  const double shared_rows = rows + columns;
   const double leave_l2 = tiles * k_total * shared_rows * swizzle_bytes * lines / rates.out_of_l2;
   const double matrices = static_cast<double>(p.batch) *
                           (bytes_of(p.in, (p.m + p.n) * p.k) + bytes_of(type_d(p), p.m * p.n));
@@ -316,7 +337,8 @@ double loop_microseconds(const Kernel& k, const Problem& p, const Device& device
   const bool promotes = k.promotion != Promotion::None;
   const double more = few && !promotes ? tiles / static_cast<double>(p.batch) - device.sm_count : 0;
   const double start = std::max(0.0, more) * fitted::next_cluster;
-  return blended(rates, {multiply, receive, leave_l2, read, start});
+  return blended(rates,
+                 {multiply, receive, leave_l2, read, start, waves * turn_clocks(k) / rates.clocks});
 }
 
 double waves_of(const Kernel& k, double waves) {
@@ -349,6 +371,10 @@ bool suits(const Kernel& k, const Problem& p) {
   if (k.skinny != Skinny::No && has_idle) return false;
   const double operations = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
                             static_cast<double>(p.k) * static_cast<double>(p.batch);
+  // Small tiles of one product lost to others by up to a third, but where D has few columns; or nothing else fits one SM.
+  const bool is_small = k.skinny == Skinny::No && k.ctas_per_sm > 1;
+  const bool few_of_d = k.block_m > warpgroup_rows && p.n <= k.block_n;
+  if (is_small && p.batch == 1 && p.sm_limit != 1 && !few_of_d) return false;
   const bool few_columns = k.skinny == Skinny::Columns && k.promotion == Promotion::None;
   return (!few_columns || p.n < p.m) && operations <= k.most_operations;
 }

@@ -199,8 +199,9 @@ Status take(const tcq_gemm_quantizer* from, Quantize& to) {
         .ld_source = q.ld_source,
         .ld_target = q.ld_target,
         .major_factors = enumerator<Major>(q.major_factors, major_count),
-        .ld_factors = q.ld_factors};
-  return q.reserved == 0 ? Status::Ok : Status::UnknownField;
+        .ld_factors = q.ld_factors,
+        .programmatic_launch = q.waits_for_end == 0};
+  return q.waits_for_end == 0 || q.waits_for_end == 1 ? Status::Ok : Status::UnknownField;
 }
 
 int code(Status status) { return static_cast<int>(status); }

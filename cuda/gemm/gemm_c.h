@@ -173,7 +173,7 @@ typedef struct {
   int32_t block;                            /* tcq_gemm_quantize_block */
   int32_t power_of_two;                     /* factors are the next one up */
   int32_t major_factors;                    /* tcq_gemm_major: K: those of a row are contiguous */
-  int32_t reserved;                         /* 0 */
+  int32_t waits_for_end;                    /* 1: not launched before the kernel ahead has ended */
   int64_t ld_source, ld_target, ld_factors; /* -1: packed */
 } tcq_gemm_quantizer;
 

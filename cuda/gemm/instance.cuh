@@ -181,6 +181,31 @@ Kernel copying() {
   return kernel_of<C>(reinterpret_cast<const void*>(copy_kernel<C>), Loader::Copy);
 }
 
+template <Type In, int BlockM, int BlockN, int Stages, Major A = Major::K, Major B = Major::K>
+Kernel small_one() {
+  using C = TwoOfAnSm<Config<In, A, B, BlockM, BlockN, Turns::PingPong, 1, 1, Stages>>;
+  return kernel_of<C>(reinterpret_cast<const void*>(kernel<C>));
+}
+
+// Where a cluster of two would have no tile for its second CTA; of much more than this they take up to a third longer.
+template <Type In, Major A, Major B>
+Kernel alone() {
+  Kernel k = large_one<In, 128, 128, Turns::PingPong, 1, 1, 6, A, B>();
+  k.most_operations = 2e10;
+  return k;
+}
+
+// Many small products, or many rows of little else (cuda/NOTES.md, "small products").
+template <Type In>
+auto small() {
+  constexpr Major k = Major::K;
+  constexpr Major mn = Major::MN;
+  return std::array{small_one<In, 64, 32, 6>(),        small_one<In, 64, 64, 5>(),
+                    small_one<In, 64, 96, 4>(),        small_one<In, 128, 32, 4>(),
+                    small_one<In, 64, 64, 5, k, mn>(), small_one<In, 64, 64, 5, mn, k>(),
+                    small_one<In, 64, 64, 5, mn, mn>()};
+}
+
 // With few rows the weights are B.
 template <Type In>
 auto other_majors() {
@@ -190,7 +215,8 @@ auto other_majors() {
   constexpr Major mn = Major::MN;
   return joined(std::array{large_one<In, 128, 128, PingPong, 1, 2, 6, k, mn>(),
                            large_one<In, 128, 128, PingPong, 1, 2, 6, mn, k>(),
-                           large_one<In, 128, 128, PingPong, 1, 2, 6, mn, mn>()},
+                           large_one<In, 128, 128, PingPong, 1, 2, 6, mn, mn>(), alone<In, k, mn>(),
+                           alone<In, mn, k>(), alone<In, mn, mn>()},
                 skinny<In, rows, 1, 16, 1, 10, mn>(), skinny<In, rows, 1, 16, 2, 10, mn>(),
                 skinny<In, rows, 1, 16, 4, 5, mn>(), skinny<In, rows, 1, 32, 2, 8, mn>(),
                 skinny<In, rows, 1, 32, 8, 7, mn>(), skinny<In, rows, 1, 64, 3, 7, mn>(),
@@ -449,8 +475,7 @@ auto fp8_rows() {
 
 template <Type In, Type InB>
 auto fp8_pair() {
-  return joined(fp8_rows<In, InB, false>(), fp8_rows<In, InB, true>(),
-                fp8_groups_along_k<In, InB>());
+  return joined(fp8_rows<In, InB, false>(), fp8_rows<In, InB, true>());
 }
 
 // And to quantize D: tiles of 256 columns, for whatever activation.
@@ -474,6 +499,9 @@ auto rows_of() {
   if constexpr (In == Type::e5m2 && P == Part::Quantizing)
     return joined(quantizing_pair<In, In>(), quantizing_pair<In, Type::e4m3>(),
                   quantizing_pair<Type::e4m3, In>());
+  else if constexpr (In == Type::e5m2 && P == Part::Groups)
+    return joined(fp8_groups_along_k<In, In>(), fp8_groups_along_k<In, Type::e4m3>(),
+                  fp8_groups_along_k<Type::e4m3, In>());
   else if constexpr (In == Type::e5m2)
     return joined(fp8_pair<In, In>(), fp8_pair<In, Type::e4m3>(), fp8_pair<Type::e4m3, In>());
   else if constexpr (In == Type::e4m3 && P == Part::Large)
@@ -485,9 +513,12 @@ auto rows_of() {
                   promoting_columns<In>());
   else if constexpr (P == Part::Quantizing)
     return quantizing<In>();
+  else if constexpr (In == Type::e4m3 && P == Part::Groups)
+    return joined(grouped_promoting<In>(), fp8_groups_along_k<In, In>());
   else if constexpr (In == Type::e4m3)
-    return joined(std::array{copying<In>(), copying<In, Promotion::EachColumn>()}, grouped<In>(),
-                  grouped_promoting<In>(), fp8_groups_along_k<In, In>());
+    return joined(
+        std::array{copying<In>(), copying<In, Promotion::EachColumn>(), small_one<In, 64, 64, 5>()},
+        grouped<In>());
   else if constexpr (P == Part::Large && bits(In) == 16)
     return joined(
         large<In>(),
@@ -500,13 +531,14 @@ auto rows_of() {
     return few_rows_by_more<In>();
   else if constexpr (P == Part::Middle)
     return middle<In>();
+  else if constexpr (P == Part::Groups)
+    return joined(grouped<In>(), groups_along_k<In>());
   else if constexpr (bits(In) == 16)
-    return joined(other_majors<In>(), std::array{copying<In>()}, grouped<In>(),
-                  groups_along_k<In>());
+    return joined(other_majors<In>(), small<In>(), std::array{copying<In>()});
   else if constexpr (In == Type::u8)
     return std::array{large_one<In, 128, 128, Turns::PingPong, 1, 2, 6>(), copying<In>()};
   else
-    return std::array{copying<In>()};
+    return std::array{copying<In>(), small_one<In, 64, 64, 5>()};
 }
 
 template <Type In, Part P>

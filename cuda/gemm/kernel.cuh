@@ -378,7 +378,7 @@ __device__ __forceinline__ void work(const OperandMaps& map_a, const OperandMaps
 }
 
 template <class C>
-__global__ void __launch_bounds__(C::threads, 1)
+__global__ void __launch_bounds__(C::threads, C::resident)
     kernel(const __grid_constant__ OperandMaps map_a, const __grid_constant__ OperandMaps map_b,
            const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap map_tail,
            const __grid_constant__ Arguments arguments) {

@@ -189,9 +189,9 @@ constexpr std::int64_t clusters_of_grid(const Kernel& k, std::int64_t tiles, std
 std::string name(const Kernel& kernel);
 
 // The instances of one operand type: what any product of it may need, what is good for large ones, and
-// for few rows or columns of D, by one consumer or more, and what quantizes D. Each type and part is a source of its own, made from
-// instances.cu.in.
-enum class Part { General, Large, Skinny, Wide, Middle, Quantizing };
+// for few rows or columns of D, by one consumer or more, for groups, and what quantizes D. Each type and part is a source of its own,
+// made from instances.cu.in.
+enum class Part { General, Large, Skinny, Wide, Middle, Groups, Quantizing };
 template <Type In, Part P>
 std::span<const Kernel> instances();
 

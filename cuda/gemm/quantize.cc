@@ -59,12 +59,14 @@ Status check(const Quantize& q, const void* source, const void* target,
   if (q.rows < 0 || q.columns < 0) return Status::NegativeSize;
   if (q.rows >= most || q.columns >= most) return Status::SizeTooLarge;
   if (!types_exist(q)) return Status::UnsupportedTypes;
-  const QuantizeStrides s = strides_of(q);
-  const std::int64_t line = q.major_factors == Major::K ? factor_blocks(q) : factor_lines(q);
-  if (s.source < q.columns || s.target < q.columns || s.factors < line)
+  const QuantizeShape s = shape_of(q);
+  const bool k_major = q.major_factors == Major::K;
+  const std::int64_t line = k_major ? factor_blocks(q) : factor_lines(q);
+  const std::int64_t ld_factors = k_major ? s.factor_below : s.factor_beside;
+  if (s.ld_source < q.columns || s.ld_target < q.columns || ld_factors < line)
     return Status::LeadingDimensionTooSmall;
   constexpr std::int64_t far = max_matrix_bytes / 8;
-  for (const std::int64_t ld : {s.source, s.target, s.factors})
+  for (const std::int64_t ld : {s.ld_source, s.ld_target, ld_factors})
     if (ld > far / std::max<std::int64_t>(q.rows, 1)) return Status::SizeTooLarge;
   if (q.rows == 0 || q.columns == 0) return Status::Ok;
   if (source == nullptr || target == nullptr || factors == nullptr) return Status::NullPointer;
@@ -78,24 +80,28 @@ Status check(const Quantize& q, const void* source, const void* target,
 Status quantize_on_host(const Quantize& q, const void* source, void* target,
                         float* factors) noexcept {
   if (const Status status = check(q, source, target, factors); status != Status::Ok) return status;
-  const QuantizeStrides s = strides_of(q);
-  for (std::int64_t i = 0; i < blocks_of(q); ++i) {
-    const QuantizeRange r = range_of(q, i);
+  if (q.columns == 0) return Status::Ok;
+  const QuantizeShape s = shape_of(q);
+  const std::uint32_t rows = rows_of(q.block);
+  const auto quantize_block = [&](std::uint32_t line, std::uint32_t number) {
+    const QuantizeRange r = range_at(s, q.block, line * rows, number, rows);
     const auto each = [&](auto visit) {
       for (std::int64_t row = r.row; row < r.row_end; ++row)
         for (std::int64_t col = r.col; col < r.col_end; ++col)
-          visit(row, col, element(q, source, row * s.source + col));
+          visit(row, col, element(q, source, row * s.ld_source + col));
     };
     float largest = 0;
     each([&](auto, auto, float x) { largest = std::max(largest, finite_magnitude(x)); });
     const float factor = block_factor_of(largest, q.out, q.power_of_two);
     const float inverse = inverse_of(factor);
-    factors[r.factor] = factor;
+    factors[s.factor(line, number)] = factor;
     each([&](std::int64_t row, std::int64_t col, float x) {
       const auto word = std::bit_cast<std::uint32_t>(rounded::multiply(x, inverse));
-      static_cast<std::uint8_t*>(target)[row * s.target + col] = narrow_quantized(q.out, word);
+      static_cast<std::uint8_t*>(target)[row * s.ld_target + col] = narrow_quantized(q.out, word);
     });
-  }
+  };
+  for (std::uint32_t line = 0; line < s.lines; ++line)
+    for (std::uint32_t number = 0; number < s.across; ++number) quantize_block(line, number);
   return Status::Ok;
 }
 

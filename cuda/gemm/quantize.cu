@@ -7,38 +7,50 @@
 #include <algorithm>
 
 #include "cuda/gemm/guard.h"
+#include "cuda/gemm/launch.h"
 #include "cuda/gemm/quantize.cuh"
 #include "cuda/gemm/quantize.h"
 
 namespace tcq::gemm {
 namespace {
 
+template <Type In, Type Out, QuantizeBlock Block, int Threads, bool Runs>
+const void* kernel_of() {
+  return reinterpret_cast<const void*>(quantize_kernel<In, Out, Block, Threads, Runs>);
+}
+
+// Of the teams that quantize_threads_of_row() chooses.
 template <Type In, Type Out, bool Runs>
-const void* kernel_for(QuantizeBlock block, int team) {
+const void* kernel_for_row(int threads) {
   using enum QuantizeBlock;
-  if (block == Vector128)
-    return reinterpret_cast<const void*>(
-        quantize_kernel<In, Out, Vector128, quantize_threads_of_vector, Runs>);
-  if (block == Block128)
-    return reinterpret_cast<const void*>(
-        quantize_kernel<In, Out, Block128, quantize_threads_of_block, Runs>);
-  return team == quantize_warp
-             ? reinterpret_cast<const void*>(quantize_kernel<In, Out, Row, quantize_warp, Runs>)
-             : reinterpret_cast<const void*>(quantize_kernel<In, Out, Row, quantize_threads, Runs>);
+  if constexpr (Runs) {
+    if (threads == 2 * quantize_warp) return kernel_of<In, Out, Row, 2 * quantize_warp, Runs>();
+    if (threads == 4 * quantize_warp) return kernel_of<In, Out, Row, 4 * quantize_warp, Runs>();
+  }
+  return threads == quantize_warp ? kernel_of<In, Out, Row, quantize_warp, Runs>()
+                                  : kernel_of<In, Out, Row, quantize_threads, Runs>();
+}
+
+template <Type In, Type Out, bool Runs>
+const void* kernel_for(QuantizeBlock block, int threads) {
+  using enum QuantizeBlock;
+  if (block == Vector128) return kernel_of<In, Out, Vector128, quantize_threads_of_vector, Runs>();
+  if (block == Block128) return kernel_of<In, Out, Block128, quantize_threads_of_block, Runs>();
+  return kernel_for_row<In, Out, Runs>(threads);
 }
 
 template <Type In, bool Runs>
-const void* kernel_for(const Quantize& q, int team) {
-  return q.out == Type::e4m3 ? kernel_for<In, Type::e4m3, Runs>(q.block, team)
-                             : kernel_for<In, Type::e5m2, Runs>(q.block, team);
+const void* kernel_for(const Quantize& q, int threads) {
+  return q.out == Type::e4m3 ? kernel_for<In, Type::e4m3, Runs>(q.block, threads)
+                             : kernel_for<In, Type::e5m2, Runs>(q.block, threads);
 }
 
 template <bool Runs>
-const void* kernel_for(const Quantize& q, int team) {
+const void* kernel_for(const Quantize& q, int threads) {
   switch (q.in) {
-    case Type::f32: return kernel_for<Type::f32, Runs>(q, team);
-    case Type::f16: return kernel_for<Type::f16, Runs>(q, team);
-    default: return kernel_for<Type::bf16, Runs>(q, team);
+    case Type::f32: return kernel_for<Type::f32, Runs>(q, threads);
+    case Type::f16: return kernel_for<Type::f16, Runs>(q, threads);
+    default: return kernel_for<Type::bf16, Runs>(q, threads);
   }
 }
 
@@ -54,8 +66,11 @@ Status quantize(const Quantize& q, const void* source, void* target, float* fact
   config.gridDim = dim3(grid.ctas_below, grid.ctas_beside);
   config.blockDim = dim3(static_cast<unsigned>(teams.threads) * grid.beside, grid.below);
   config.stream = stream;
-  Quantize copy = q;
-  void* arguments[] = {&copy, &source, &target, &factors};
+  cudaLaunchAttribute early = starts_early();
+  config.attrs = &early;
+  config.numAttrs = q.programmatic_launch ? 1 : 0;
+  QuantizeShape shape = shape_of(q);
+  void* arguments[] = {&shape, &source, &target, &factors};
   const void* kernel =
       teams.runs ? kernel_for<true>(q, teams.threads) : kernel_for<false>(q, teams.threads);
   return cudaLaunchKernelExC(&config, kernel, arguments) == cudaSuccess ? Status::Ok

@@ -32,6 +32,7 @@ struct Quantize {
   std::int64_t ld_target = packed;
   Major major_factors = Major::K;  // K: those of a row (of 128 rows) are contiguous
   std::int64_t ld_factors = packed;
+  bool programmatic_launch = true;  // as Problem's: started before the kernel ahead has ended, for which it waits
 
   friend constexpr bool operator==(const Quantize&, const Quantize&) = default;
 };

@@ -1,7 +1,7 @@
 // The blocks of a matrix that share a factor, by number: where each lies, on the host and on the device.
 //
-// Example: 300 x 200 with Block128 are 3 x 2 blocks; number 3 is rows 128 to 255, columns 128 to 199, and its factor is
-// element 1 * ld + 1 of K-major factors.
+// Example: 300 x 200 with Block128 are 3 lines of 2 blocks; block 1 of line 1 is rows 128 to 255, columns 128 to 199, and its factor
+// is element 1 * ld + 1 of K-major factors.
 #pragma once
 
 #include <cstdint>
@@ -12,67 +12,68 @@
 
 namespace tcq::gemm {
 
-// Without `packed`.
-struct QuantizeStrides {
-  std::int64_t source;
-  std::int64_t target;
-  std::int64_t factors;
+HOST_DEVICE constexpr std::uint32_t rows_of(QuantizeBlock block) {
+  return block == QuantizeBlock::Block128 ? scale_block : 1;
+}
+
+// A matrix as both quantisers have it. Blocks are told by their line and their number in it; sizes are below 2^31.
+struct QuantizeShape {
+  std::uint32_t rows;
+  std::uint32_t columns;
+  std::uint32_t lines;   // of blocks
+  std::uint32_t across;  // blocks in each
+  std::int64_t ld_source;
+  std::int64_t ld_target;
+  std::int64_t factor_below;  // from a block's factor to that of the block below
+  std::int64_t factor_beside;
+  bool power_of_two;
+
+  HOST_DEVICE constexpr std::int64_t factor(std::uint32_t line, std::uint32_t number) const {
+    return line * factor_below + number * factor_beside;
+  }
 };
+
+constexpr QuantizeShape shape_of(const Quantize& q) {
+  const auto count = [](std::int64_t size, std::int64_t unit) {
+    return static_cast<std::uint32_t>((size + unit - 1) / unit);
+  };
+  const std::uint32_t lines = count(q.rows, rows_of(q.block));
+  const std::uint32_t across = q.block == QuantizeBlock::Row ? 1 : count(q.columns, scale_block);
+  const bool k_major = q.major_factors == Major::K;
+  const std::int64_t ld = q.ld_factors == packed ? (k_major ? across : lines) : q.ld_factors;
+  return {count(q.rows, 1),
+          count(q.columns, 1),
+          lines,
+          across,
+          q.ld_source == packed ? q.columns : q.ld_source,
+          q.ld_target == packed ? q.columns : q.ld_target,
+          k_major ? ld : 1,
+          k_major ? 1 : ld,
+          q.power_of_two};
+}
 
 struct QuantizeRange {
-  std::int64_t row;
-  std::int64_t row_end;
-  std::int64_t col;
-  std::int64_t col_end;
-  std::int64_t factor;  // its index
+  std::uint32_t row;
+  std::uint32_t row_end;
+  std::uint32_t col;
+  std::uint32_t col_end;
 };
 
-HOST_DEVICE constexpr std::int64_t blocks_across(const Quantize& q) {
-  return q.block == QuantizeBlock::Row ? 1 : (q.columns + scale_block - 1) / scale_block;
-}
-HOST_DEVICE constexpr std::int64_t block_rows(const Quantize& q) {
-  return q.block == QuantizeBlock::Block128 ? scale_block : 1;
-}
-HOST_DEVICE constexpr std::int64_t blocks_down(const Quantize& q) {
-  return (q.rows + block_rows(q) - 1) / block_rows(q);
-}
-// Of a matrix that is not empty.
-HOST_DEVICE constexpr std::int64_t blocks_of(const Quantize& q) {
-  return q.columns == 0 ? 0 : blocks_down(q) * blocks_across(q);
-}
-
-HOST_DEVICE constexpr QuantizeStrides strides_of(const Quantize& q) {
-  const std::int64_t line = q.major_factors == Major::K ? blocks_across(q) : blocks_down(q);
-  return {q.ld_source == packed ? q.columns : q.ld_source,
-          q.ld_target == packed ? q.columns : q.ld_target,
-          q.ld_factors == packed ? line : q.ld_factors};
-}
-
-// Of the block in line `down`, the `block`th there, and of the blocks below it until `rows` rows are together.
-HOST_DEVICE constexpr QuantizeRange range_at(const Quantize& q, std::int64_t down,
-                                             std::int64_t block, std::int64_t rows) {
-  const std::int64_t row = down * block_rows(q);
-  const std::int64_t col = block * scale_block;
-  const std::int64_t row_end = row + rows < q.rows ? row + rows : q.rows;
-  const bool whole = q.block == QuantizeBlock::Row || col + scale_block > q.columns;
-  const std::int64_t ld = strides_of(q).factors;
-  return {row, row_end, col, whole ? q.columns : col + scale_block,
-          q.major_factors == Major::K ? down * ld + block : block * ld + down};
-}
-
-HOST_DEVICE constexpr QuantizeRange range_of(const Quantize& q, std::int64_t number) {
-  const std::int64_t down = number / blocks_across(q);
-  return range_at(q, down, number - down * blocks_across(q), block_rows(q));
-}
-
-// From a block's factor to that of the block below.
-HOST_DEVICE constexpr std::int64_t factor_below(const Quantize& q) {
-  return q.major_factors == Major::K ? strides_of(q).factors : 1;
+// So many rows of the blocks with this number, from `row` on; empty where there are none.
+HOST_DEVICE constexpr QuantizeRange range_at(const QuantizeShape& s, QuantizeBlock block,
+                                             std::uint32_t row, std::uint32_t number,
+                                             std::uint32_t rows) {
+  if (row >= s.rows || number >= s.across) return {row, row, 0, 0};
+  const std::uint32_t row_end = row + rows < s.rows ? row + rows : s.rows;
+  const std::uint32_t col = number * scale_block;
+  const bool to_end = block == QuantizeBlock::Row || col + scale_block > s.columns;
+  return {row, row_end, col, to_end ? s.columns : col + scale_block};
 }
 
 // --- the device's threads ---------------------------------------------------------------------------
 
-inline constexpr int quantize_threads = 256;  // of a CTA, but for blocks of several rows
+inline constexpr int quantize_threads =
+    256;  // of a CTA, but for blocks of several rows, and short rows
 inline constexpr int quantize_threads_of_block = 512;
 inline constexpr int quantize_warp = 32;
 inline constexpr int quantize_run = 8;  // elements that a thread takes at once
@@ -85,26 +86,36 @@ HOST_DEVICE constexpr int quantize_rows(QuantizeBlock block, bool runs) {
   return runs && block == QuantizeBlock::Vector128 ? rows_of_vectors : 1;
 }
 
+// Runs of a row that each thread of a team holds: more would leave room for too few threads.
+HOST_DEVICE constexpr int quantize_runs_of_row(Type in) { return in == Type::f32 ? 4 : 8; }
+
 // Threads that have a block, and whether all lines consist of runs that can be read and written at once.
 struct QuantizeTeams {
   int threads;
   bool runs;
 };
 
+// As few as hold a row, if any do: one warp, or a CTA.
+inline int quantize_threads_of_row(const Quantize& q, bool runs) {
+  const std::int64_t held = std::int64_t{quantize_runs_of_row(q.in)} * quantize_run;
+  if (!runs) return q.columns <= held * quantize_warp ? quantize_warp : quantize_threads;
+  int threads = quantize_warp;
+  while (threads < quantize_threads && q.columns > held * threads) threads *= 2;
+  return threads;
+}
+
 inline QuantizeTeams quantize_teams(const Quantize& q, const void* source, const void* target) {
   constexpr std::int64_t unit = 16;
-  constexpr std::int64_t short_row =
-      2048;  // a warp's, which is faster where there are many (cuda/NOTES.md)
-  const QuantizeStrides s = strides_of(q);
+  const QuantizeShape s = shape_of(q);
   const auto begins_with = [](const void* p, std::int64_t bytes) {
     return reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) == 0;
   };
-  const bool runs = begins_with(source, unit) && s.source * bits(q.in) / 8 % unit == 0 &&
-                    begins_with(target, quantize_run) && s.target % quantize_run == 0 &&
+  const bool runs = begins_with(source, unit) && s.ld_source * bits(q.in) / 8 % unit == 0 &&
+                    begins_with(target, quantize_run) && s.ld_target % quantize_run == 0 &&
                     q.columns % quantize_run == 0;
   if (q.block == QuantizeBlock::Vector128) return {quantize_threads_of_vector, runs};
   if (q.block == QuantizeBlock::Block128) return {quantize_threads_of_block, runs};
-  return {q.columns <= short_row ? quantize_warp : quantize_threads, runs};
+  return {quantize_threads_of_row(q, runs), runs};
 }
 
 // Teams of a CTA, and CTAs: beside each other those of a line of blocks.
@@ -116,16 +127,17 @@ struct QuantizeGrid {
 };
 
 constexpr QuantizeGrid quantize_grid(const Quantize& q, QuantizeTeams by) {
-  constexpr std::int64_t most_beside = 65535;  // of a grid; each takes several blocks
-  const int teams = by.threads < quantize_threads ? quantize_threads / by.threads : 1;
-  int beside = 1;
-  while (beside < teams && beside < blocks_across(q)) beside *= 2;
-  const int below = teams / beside;
-  const std::int64_t lines = std::int64_t{below} * quantize_rows(q.block, by.runs);
-  const std::int64_t ctas = (blocks_across(q) + beside - 1) / beside;
-  return {static_cast<unsigned>(beside), static_cast<unsigned>(below),
-          static_cast<unsigned>(ctas < most_beside ? ctas : most_beside),
-          static_cast<unsigned>((q.rows + lines - 1) / lines)};
+  constexpr std::uint32_t most_beside = 65535;  // of a grid; each takes several blocks
+  const QuantizeShape s = shape_of(q);
+  // Of several warps a team has a CTA to itself: it meets at the CTA's barrier.
+  const unsigned teams =
+      by.threads <= quantize_warp ? static_cast<unsigned>(quantize_threads / by.threads) : 1;
+  unsigned beside = 1;
+  while (beside < teams && beside < s.across) beside *= 2;
+  const unsigned below = teams / beside;
+  const unsigned lines = below * static_cast<unsigned>(quantize_rows(q.block, by.runs));
+  const unsigned ctas = (s.across + beside - 1) / beside;
+  return {beside, below, ctas < most_beside ? ctas : most_beside, (s.rows + lines - 1) / lines};
 }
 
 }  // namespace tcq::gemm

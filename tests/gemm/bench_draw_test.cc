@@ -41,6 +41,46 @@ TEST(BenchDraw, EachDecadeOfRowsAndEachKindOfSizeIsDrawn) {
   EXPECT_NEAR(odd, 197, 50);
 }
 
+TEST(BenchDraw, BatchesOfSmallProducts) {
+  const std::vector<DrawnBatch> batches = drawn_batches(5, 1000);
+  int few = 0, odd = 0;
+  double least = 1e9, most = 0;
+  for (const auto& [shape, products] : batches) {
+    ASSERT_EQ(shape.m % products, 0) << name(shape);
+    const Shape one = {shape.m / products, shape.n, shape.k};
+    const std::int64_t elements = one.m * one.k + one.n * one.k + one.m * one.n;
+    ASSERT_LT(elements * products, std::int64_t{1} << 28) << name(shape);
+    for (const std::int64_t size : {one.m, one.n, one.k}) {
+      ASSERT_TRUE(size >= 8 && size <= 512) << name(one);
+      least = std::min(least, static_cast<double>(size));
+      most = std::max(most, static_cast<double>(size));
+    }
+    few += products < 512;
+    odd += (one.m | one.n | one.k) % 8 != 0;
+  }
+  EXPECT_EQ(least, 8);
+  EXPECT_EQ(most, 512);
+  EXPECT_NEAR(odd, 250, 60);
+  EXPECT_NEAR(few, 520, 60);  // 500, and those that are halved
+  EXPECT_EQ(drawn_batches(5, 10)[9].shape, batches[9].shape);
+}
+
+// Whose options are drawn besides.
+TEST(BenchDraw, OptionsOfABatchThatIsDrawn) {
+  std::set<std::string> drawn;
+  for (int i = 0; i < 200; ++i) {
+    const Shape shape{640, 48, 80};
+    const Variant v = drawn_variant(6, i, shape, Type::bf16, 20);
+    const gemm::Problem p = v.problem(shape, Type::bf16);
+    ASSERT_EQ(gemm::check(p), gemm::Status::Ok) << v.name();
+    EXPECT_EQ(p.batch, 20);
+    EXPECT_EQ(p.m, 32);
+    drawn.insert(v.majors);
+    drawn.insert(v.epilogue);
+  }
+  EXPECT_GT(drawn.size(), 10u);
+}
+
 // What one draw has of batches, groups, pads and workspaces.
 std::set<std::string> words_of(const Variant& v, Type in) {
   std::set<std::string> words;

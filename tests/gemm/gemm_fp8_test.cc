@@ -181,7 +181,9 @@ TEST(Gemm_Fp8, CQuantizesAsCppDoes) {
   EXPECT_EQ(tcq_gemm_quantize_on_host(&c, source, target, factors),
             static_cast<int>(Status::UnsupportedTypes));
   c.block = 0;
-  c.reserved = 1;
+  c.waits_for_end = 1;
+  EXPECT_EQ(tcq_gemm_quantize_on_host(&c, source, target, factors), 0);
+  c.waits_for_end = 2;
   EXPECT_EQ(tcq_gemm_quantize_on_host(&c, source, target, factors),
             static_cast<int>(Status::UnknownField));
 }

@@ -30,7 +30,20 @@ TEST(Gemm_KernelFit, AClusterOfFewRowsHasNoCtaWithoutAny) {
   EXPECT_FALSE(suits(k, {.m = 16, .n = 4096, .k = 512}));
   EXPECT_TRUE(suits(k, {.m = 17, .n = 4096, .k = 512}));
   k.skinny = Skinny::No;
+  k.ctas_per_sm = 1;
   EXPECT_TRUE(suits(k, {.m = 16, .n = 4096, .k = 512}));
+}
+
+TEST(Gemm_KernelFit, SmallTilesAreForBatches) {
+  Kernel k = few_rows();
+  k.skinny = Skinny::No;
+  k.block_m = k.block_n = 64;
+  EXPECT_FALSE(suits(k, {.m = 4096, .n = 64, .k = 64}));
+  EXPECT_TRUE(suits(k, {.m = 4096, .n = 64, .k = 64, .batch = 2}));
+  EXPECT_TRUE(suits(k, {.m = 4096, .n = 64, .k = 64, .sm_limit = 1}));
+  k.block_m = 128;
+  EXPECT_TRUE(suits(k, {.m = 4096, .n = 64, .k = 64}));
+  EXPECT_FALSE(suits(k, {.m = 4096, .n = 72, .k = 64}));
 }
 
 // Where memory is the bound, half as many CTAs again as SMs take half as long again, though the others have ended by then.

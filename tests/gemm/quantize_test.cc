@@ -229,6 +229,23 @@ TEST(Quantize_Launch, RunsWhereAllLinesAllowThem) {
   EXPECT_TRUE(runs(with([](Quantize& of) { of.in = Type::f32, of.ld_source = 28; })));
 }
 
+// As long as a CTA's threads can.
+TEST(Quantize_Launch, TeamsHoldTheirRows) {
+  const auto threads = [](std::int64_t columns, Type in = Type::bf16) {
+    return quantize_teams({.rows = 1, .columns = columns, .in = in, .block = QuantizeBlock::Row},
+                          nullptr, nullptr)
+        .threads;
+  };
+  EXPECT_EQ(threads(8), 32);
+  EXPECT_EQ(threads(2048), 32);
+  EXPECT_EQ(threads(2056), 64);
+  EXPECT_EQ(threads(4104), 128);
+  EXPECT_EQ(threads(8200), 256);
+  EXPECT_EQ(threads(20000), 256);
+  EXPECT_EQ(threads(4096, Type::f32), 128);
+  EXPECT_EQ(threads(2049), 256);  // no runs
+}
+
 // Every block is some team's, and no CTA is without any.
 TEST(Quantize_Launch, GridsHoldAllBlocks) {
   Draw draw(6);
@@ -239,12 +256,12 @@ TEST(Quantize_Launch, GridsHoldAllBlocks) {
     const QuantizeTeams teams{quantize_teams(q, nullptr, nullptr).threads, runs};
     const QuantizeGrid grid = quantize_grid(q, teams);
     const std::int64_t lines = std::int64_t{grid.below} * quantize_rows(block, runs);
-    EXPECT_GE(std::int64_t{grid.ctas_beside} * grid.beside, blocks_across(q));
-    EXPECT_LT(std::int64_t{grid.ctas_beside - 1} * grid.beside, blocks_across(q));
+    EXPECT_GE(grid.ctas_beside * grid.beside, shape_of(q).across);
+    EXPECT_LT((grid.ctas_beside - 1) * grid.beside, shape_of(q).across);
     EXPECT_GE(grid.ctas_below * lines, q.rows);
     EXPECT_LT((grid.ctas_below - 1) * lines, q.rows);
     EXPECT_EQ(static_cast<int>(grid.beside * grid.below) * teams.threads,
-              std::max(teams.threads, quantize_threads));
+              teams.threads <= quantize_warp ? quantize_threads : teams.threads);
   }
   const Quantize wide{.rows = 1, .columns = std::int64_t{1} << 31};
   EXPECT_EQ(quantize_grid(wide, {quantize_threads_of_vector, true}).ctas_beside, 65535u);

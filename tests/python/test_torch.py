@@ -68,6 +68,18 @@ def test_addmm(fake):
     assert (fake.problem.beta, fake.problem.c.ld) == (0, -1)
 
 
+def test_addmm_of_a_row_is_a_bias(fake):
+    a, b, c = torch.randn(5, 8), torch.randn(8, 6), torch.randn(6)
+    for row in (c, c[None], torch.randn(12)[::2]):
+        torch.testing.assert_close(tt.addmm(row, a, b, alpha=-2, tf32=True), torch.addmm(row, a, b, alpha=-2))
+        assert (fake.problem.has_bias, fake.problem.beta) == (1, 0)
+    tt.addmm(c[:1], a, b[:, :1], tf32=True)
+    assert fake.problem.has_bias == 1
+    for column in (torch.randn(5, 1), c[:1]):
+        torch.testing.assert_close(tt.addmm(column, a, b, tf32=True), torch.addmm(column, a, b))
+        assert (fake.problem.has_bias, fake.problem.beta) == (0, 1)
+
+
 ACTIVATIONS = {None: lambda z: z, "relu": torch.relu, "silu": torch.nn.functional.silu, "gelu_erf": torch.nn.functional.gelu,
                "gelu": lambda z: torch.nn.functional.gelu(z, approximate="tanh"),
                "swiglu": lambda z: torch.nn.functional.silu(z[..., 0::2]) * z[..., 1::2]}
@@ -88,9 +100,10 @@ def test_linear_and_its_gradients(fake, activation, shape):
 
 def test_gradients_of_mm_and_addmm(fake):
     a, b, c = (torch.randn(s, requires_grad=True) for s in ((5, 8), (8, 6), (6,)))
-    d, want = tt.addmm(c, a, b, beta=0.5, alpha=3, tf32=True), torch.addmm(c, a, b, beta=0.5, alpha=3)
-    g = torch.randn_like(d)
-    torch.testing.assert_close(torch.autograd.grad(d, (a, b, c), g), torch.autograd.grad(want, (a, b, c), g))
+    for beta in (0.5, 1):
+        d, want = tt.addmm(c, a, b, beta=beta, alpha=3, tf32=True), torch.addmm(c, a, b, beta=beta, alpha=3)
+        g = torch.randn_like(d)
+        torch.testing.assert_close(torch.autograd.grad(d, (a, b, c), g), torch.autograd.grad(want, (a, b, c), g))
     half, other = (t.detach().half().requires_grad_() for t in (a, b))
     runs = fake.runs
     grads = torch.autograd.grad(tt.mm(half, other, out_dtype=torch.float32), (half, other), g)

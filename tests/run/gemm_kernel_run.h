@@ -99,6 +99,11 @@ struct TestKernel {
     "kernel", "gemm::Config<" #__VA_ARGS__ ">",             \
         gemm::kernel_of<gemm::Config<__VA_ARGS__>>(nullptr) \
   }
+#define TCQ_TWO_OF_AN_SM(...)                                                \
+  ::tcq::tests::TestKernel {                                                 \
+    "kernel", "gemm::TwoOfAnSm<gemm::Config<" #__VA_ARGS__ ">>",             \
+        gemm::kernel_of<gemm::TwoOfAnSm<gemm::Config<__VA_ARGS__>>>(nullptr) \
+  }
 #define TCQ_STAGED(...)                                                   \
   ::tcq::tests::TestKernel {                                              \
     "staged_kernel", "gemm::Staged<gemm::Config<" #__VA_ARGS__ ">>",      \

@@ -22,10 +22,18 @@ struct WayOut {
 struct Size {
   int m = 128, n = 128, k = 128;
   WayOut way = {.wide = true};
+  int batch = 1;
 };
 
 GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, const Size& s) {
-  oracle::Gemm g{.m = s.m, .n = s.n, .k = s.k, .in = Type::bf16, .out = Type::bf16};
+  oracle::Gemm g{.m = s.m,
+                 .n = s.n,
+                 .k = s.k,
+                 .batch = s.batch,
+                 .in = Type::bf16,
+                 .out = Type::bf16,
+                 .major_a = kernel.row.major_a,
+                 .major_b = kernel.row.major_b};
   if (s.way.wide) g.out = Type::f32;
   g.activation = s.way.gated ? Activation::Swiglu : s.way.activation;
   if (s.way.pad_c >= 0) g.beta = 0.5f;
@@ -86,6 +94,22 @@ TEST_F(GemmPtx, EveryBitOfFewRowsAndColumns) {
       EXPECT_EQ(gemm.differing(), 0u) << name(kernel.row);
     }
   }
+}
+
+// Several to a consumer, by CTAs of which two share an SM.
+TEST_F(GemmPtx, EveryBitOfTinyProducts) {
+  const TestKernel k_major =
+      TCQ_TWO_OF_AN_SM(Type::bf16, Major::K, Major::K, 64, 64, gemm::Turns::PingPong, 1, 1, 5);
+  const TestKernel mn_major =
+      TCQ_TWO_OF_AN_SM(Type::bf16, Major::MN, Major::MN, 64, 64, gemm::Turns::PingPong, 1, 1, 5);
+  for (const TestKernel* kernel : {&k_major, &mn_major})
+    for (const WayOut& way :
+         {WayOut{}, WayOut{.wide = true, .by_threads = true}, WayOut{.gated = true, .biased = true},
+          WayOut{.biased = true, .activation = Activation::Gelu, .pad_c = 2}}) {
+      GemmKernelRun gemm = run_of(kernel->ptx(), *kernel, {40, 24, 72, way, 7});
+      ASSERT_EQ(gemm.go(1), Fault::None) << name(kernel->row) << ": " << gemm.run().place();
+      EXPECT_EQ(gemm.differing(), 0u) << name(kernel->row);
+    }
 }
 
 // C by blocks of 8 columns, by two, by one, and of f32; activations in passes that the registers of a tile do not fill.

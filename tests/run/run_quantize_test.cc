@@ -24,7 +24,7 @@ std::string kernel_of(const Quantize& q, gemm::QuantizeTeams teams) {
       type(q.in) + ", " + type(q.out) +
       ", gemm::QuantizeBlock::" + blocks[static_cast<std::size_t>(q.block)] + ", " +
       std::to_string(teams.threads) + ", " + (teams.runs ? "true" : "false") +
-      ">(const __grid_constant__ gemm::Quantize, const void*, std::uint8_t*, float*);\n");
+      ">(const __grid_constant__ gemm::QuantizeShape, const void*, std::uint8_t*, float*);\n");
 }
 
 std::vector<std::uint8_t> drawn(const Quantize& q, std::int64_t elements) {
@@ -52,7 +52,7 @@ void expect_hosts_bits(const Quantize& q, gemm::QuantizeTeams teams, unsigned ct
   const Pointer from = run.array(source);
   const Pointer to = run.array(std::vector<std::uint8_t>(want.size(), 0xaa));
   const Pointer at = run.array<float>(factors.size());
-  run.pass(strided);
+  run.pass(shape_of(strided));
   run.pass(from);
   run.pass(to);
   run.pass(at);
@@ -94,12 +94,21 @@ TEST_F(QuantizePtx, TheHostsBitsByRuns) {
                      .major_factors = Major::MN},
                     {of_vector, true});
   expect_hosts_bits({.rows = 3, .columns = 136, .in = Type::f32}, {of_vector, true});
-  expect_hosts_bits({.rows = 5, .columns = 2104, .in = Type::bf16, .block = Row}, {256, true});
   expect_hosts_bits({.rows = 11, .columns = 520, .in = Type::f32, .block = Row}, {32, true});
+  expect_hosts_bits({.rows = 3, .columns = 2056, .in = Type::f16, .block = Row}, {64, true});
+  expect_hosts_bits({.rows = 3, .columns = 4104, .in = Type::bf16, .block = Row}, {128, true});
   expect_hosts_bits({.rows = 130, .columns = 264, .in = Type::bf16, .block = Block128},
                     {of_block, true});
   expect_hosts_bits({.rows = 70, .columns = 120, .in = Type::f32, .block = Block128},
                     {of_block, true});
+}
+
+// Of which a team holds what it can, and reads the others' rows a second time.
+TEST_F(QuantizePtx, LongRows) {
+  using enum QuantizeBlock;
+  expect_hosts_bits({.rows = 1, .columns = 16384, .in = Type::bf16, .block = Row}, {256, true});
+  expect_hosts_bits({.rows = 2, .columns = 16648, .in = Type::bf16, .block = Row}, {256, true});
+  expect_hosts_bits({.rows = 2, .columns = 8456, .in = Type::f32, .block = Row}, {256, true});
 }
 
 // Which have several blocks each.

@@ -82,7 +82,7 @@ class Pointers(Structure):
 
 class Quantizer(Structure):
     _fields_ = [("size", c_size_t), ("rows", c_int64), ("columns", c_int64), ("in_", c_int32), ("out", c_int32),
-                ("block", c_int32), ("power_of_two", c_int32), ("major_factors", c_int32), ("reserved", c_int32),
+                ("block", c_int32), ("power_of_two", c_int32), ("major_factors", c_int32), ("waits_for_end", c_int32),
                 ("ld_source", c_int64), ("ld_target", c_int64), ("ld_factors", c_int64)]
 
 

@@ -65,6 +65,9 @@ def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 
     out = out_dtype or _usual_out(a)
     if c.dtype != out:
         c = c.to(out)
+    if beta == 1 and c.dim() in (1, 2) and c.shape[-1] == c.numel() == b.shape[1]:  # of each row; the same bits, and no copy
+        return _gemm_op.call(a, b, None, c.reshape(-1), float(alpha), 0.0, "none", out, tf32, batch_invariant, sm_limit,
+                             programmatic_launch)
     if c.dim() != 2 or c.shape[0] != a.shape[0] or c.shape[1] != b.shape[1]:
         c = c.expand(a.shape[0], b.shape[1])
     return _gemm_op.call(a, b, c, None, float(alpha), float(beta), "none", out, tf32, batch_invariant, sm_limit,

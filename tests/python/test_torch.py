@@ -126,6 +126,44 @@ def test_gradients_of_all_that_the_operator_can(fake):
             torch.testing.assert_close(torch.autograd.grad(d, of, g), torch.autograd.grad(want, of, g))
 
 
+def test_batches(fake):
+    a, b = torch.randn(3, 5, 8).bfloat16(), torch.randn(3, 8, 6).bfloat16()
+    lefts = [(a, K, 8, 40), (a.mT.contiguous().mT, MN, 5, 40), (a.transpose(0, 1).contiguous().transpose(0, 1), K, 24, 8),
+             (a[1].expand(3, 5, 8), K, 8, 0)]
+    rights = [(b, MN, 6, 48), (b.mT.contiguous().mT, K, 8, 48), (b[2].expand(3, 8, 6), MN, 6, 0)]
+    for left, major_a, ld_a, step_a in lefts:
+        for right, major_b, ld_b, step_b in rights:
+            assert torch.equal(tt.bmm(left, right), (left.float() @ right.float()).bfloat16())
+            p = fake.problem
+            assert (p.batch, p.m, p.n, p.k, p.major_a, p.major_b) == (3, 5, 6, 8, major_a, major_b)
+            assert (p.a.ld, p.b.ld, p.a.batch, p.b.batch) == (ld_a, ld_b, step_a, step_b)
+    assert torch.equal(tt.bmm(a[:1], b[:1]), tt.mm(a[0], b[0])[None]) and fake.problem.a.batch == -1
+    assert tt.bmm(a[:0], b[:0]).shape == (0, 5, 6)
+    f, g = torch.randn(3, 4, 8).mT.contiguous().mT, torch.randn(3, 8, 6)  # copied: wgmma reads tf32 K-major only
+    torch.testing.assert_close(tt.bmm(f, g, tf32=True), f @ g)
+    assert (fake.problem.a.batch, fake.problem.b.batch) == (-1, -1)
+
+
+def test_batches_beside_what_they_are_added_to(fake):
+    a, b, c = torch.randn(3, 5, 8), torch.randn(3, 8, 6), torch.randn(3, 5, 6)
+    for left, step in ((c, 30), (c[0], 0), (c[0, 0], -1), (c.mT.contiguous().mT, -1)):
+        torch.testing.assert_close(tt.baddbmm(left, a, b, beta=0.5, alpha=-2, tf32=True),
+                                   torch.baddbmm(left, a, b, beta=0.5, alpha=-2))
+        assert fake.problem.c.batch == step
+    torch.testing.assert_close(tt.baddbmm(torch.full_like(c, float("nan")), a, b, beta=0, tf32=True), a @ b)
+
+
+def test_gradients_of_batches(fake):
+    a, b, c = (torch.randn(s, requires_grad=True) for s in ((3, 5, 8), (3, 8, 6), (3, 5, 6)))
+    g = torch.randn(3, 5, 6)
+    torch.testing.assert_close(torch.autograd.grad(tt.bmm(a, b, tf32=True), (a, b), g),
+                               torch.autograd.grad(torch.bmm(a, b), (a, b), g))
+    torch.testing.assert_close(torch.autograd.grad(tt.baddbmm(c, a, b, beta=0.5, tf32=True), (a, b, c), g),
+                               torch.autograd.grad(torch.baddbmm(c, a, b, beta=0.5), (a, b, c), g))
+    whole = torch.compile(lambda x: tt.bmm(x, b, tf32=True).sum(0), backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(torch.autograd.grad(whole(a), a, g[0]), torch.autograd.grad((a @ b).sum(0), a, g[0]))
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_it_compiles_without_a_break_in_the_graph(fake, dynamic):
     w, bias = (torch.randn(s, requires_grad=True) for s in ((6, 8), (6,)))
@@ -194,6 +232,9 @@ def test_what_cannot_be_is_a_sentence(fake):
     a, b = torch.randn(4, 8).bfloat16(), torch.randn(8, 6).bfloat16()
     for call, sentence in [
         (lambda: tt.mm(a, b.t()), "a and b: .4, 8. of bfloat16 on cpu, .6, 8. .*: expected M x K and K x N"),
+        (lambda: tt.mm(a[None], b[None]), "a and b: .1, 4, 8. of .*: expected matrices"),
+        (lambda: tt.bmm(a, b), "a and b: .4, 8. of .*: expected batches of matrices"),
+        (lambda: tt.bmm(a[None], b.expand(2, 8, 6)), "or a batch of as many of each"),
         (lambda: tt.mm(a, b.half()), "expected one type of float16"),
         (lambda: tt.mm(a.double(), b.double()), "expected one type of float16"),
         (lambda: tt.mm(a.float(), b.float()), "expected tf32=True"),

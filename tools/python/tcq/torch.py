@@ -1,4 +1,4 @@
-"""The Hopper GEMM for PyTorch: mm, addmm and linear, differentiable, under torch.compile and in CUDA graphs.
+"""The Hopper GEMM for PyTorch: mm, addmm, bmm, baddbmm and linear, differentiable, under torch.compile and in CUDA graphs.
 
     import tcq.torch
     y = tcq.torch.linear(x, weight, bias, activation="gelu")
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Number = Union[int, float]
     Operands = Tuple[Tensor, Tensor, Optional[Tensor], Optional[Tensor]]
 
-__all__ = ["mm", "addmm", "linear", "plan_cache", "plan_text", "GemmError", "LibraryNotFound",
+__all__ = ["mm", "addmm", "bmm", "baddbmm", "linear", "plan_cache", "plan_text", "GemmError", "LibraryNotFound",
            "quantize", "scaled_mm", "scaled_mm_quantized", "grouped_mm", "scaled_grouped_mm", "fp8_gemm_nt",
            "m_grouped_fp8_gemm_nt_contiguous", "m_grouped_fp8_gemm_nt_masked"]
 
@@ -53,6 +53,7 @@ plan_cache = _tensors.plan_cache
 def mm(a: Tensor, b: Tensor, *, out_dtype: Optional[torch.dtype] = None, tf32: bool = False,
        batch_invariant: bool = False, sm_limit: int = 0, programmatic_launch: bool = True) -> Tensor:
     """a @ b of two matrices. sm_limit: at most so many SMs; 0: all of them."""
+    _tensors.expect(a.dim() == 2 and b.dim() == 2, "a and b", (a, b), "matrices")
     return _gemm_op.call(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit,
                     programmatic_launch)
 
@@ -70,6 +71,25 @@ def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 
                              programmatic_launch)
     if c.dim() != 2 or c.shape[0] != a.shape[0] or c.shape[1] != b.shape[1]:
         c = c.expand(a.shape[0], b.shape[1])
+    return _gemm_op.call(a, b, c, None, float(alpha), float(beta), "none", out, tf32, batch_invariant, sm_limit,
+                         programmatic_launch)
+
+
+def bmm(a: Tensor, b: Tensor, *, out_dtype: Optional[torch.dtype] = None, tf32: bool = False,
+        batch_invariant: bool = False, sm_limit: int = 0, programmatic_launch: bool = True) -> Tensor:
+    """a @ b of two batches of matrices in one kernel, as torch.bmm. Of a matrix that is expanded one copy is read."""
+    _tensors.expect(a.dim() == 3 and b.dim() == 3, "a and b", (a, b), "batches of matrices")
+    return _gemm_op.call(a, b, None, None, 1.0, 0.0, "none", out_dtype, tf32, batch_invariant, sm_limit,
+                         programmatic_launch)
+
+
+def baddbmm(c: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1,
+            out_dtype: Optional[torch.dtype] = None, tf32: bool = False, batch_invariant: bool = False,
+            sm_limit: int = 0, programmatic_launch: bool = True) -> Tensor:
+    """beta * c + alpha * (a @ b), as torch.baddbmm; c is broadcast. With beta 0 it is not read."""
+    _tensors.expect(a.dim() == 3 and b.dim() == 3, "a and b", (a, b), "batches of matrices")
+    out = out_dtype or _usual_out(a)
+    c = (c if c.dtype == out else c.to(out)).expand(a.shape[0], a.shape[1], b.shape[2])
     return _gemm_op.call(a, b, c, None, float(alpha), float(beta), "none", out, tf32, batch_invariant, sm_limit,
                          programmatic_launch)
 
@@ -108,9 +128,10 @@ def _usual_out(a: Tensor) -> torch.dtype:
 
 
 def _result_of(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], activation: str,
-               out_dtype: Optional[torch.dtype], tf32: bool) -> Tuple[int, int, torch.dtype]:
-    """D's rows, columns and type."""
-    _tensors.expect(a.dim() == 2 and b.dim() == 2 and a.shape[1] == b.shape[0], "a and b", (a, b), "M x K and K x N")
+               out_dtype: Optional[torch.dtype], tf32: bool) -> Tuple[Tuple[int, ...], torch.dtype]:
+    """D's shape and type."""
+    _tensors.expect(a.dim() in (2, 3) and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2], "a and b", (a, b),
+                    "M x K and K x N, or a batch of as many of each")
     _tensors.expect(a.dtype == b.dtype and a.dtype in _TYPES and a.device == b.device, "a and b", (a, b),
             "one type of float16, bfloat16, float32, int8, uint8, and one device")
     if a.dtype == torch.float32 and not tf32:
@@ -118,20 +139,25 @@ def _result_of(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor]
     out = out_dtype or _usual_out(a)
     if out not in _tensors.OUT:
         raise UsageError(f"a result of {str(out)[6:]}: expected float16, bfloat16, float32 or int32")
-    m, n = a.shape[0], b.shape[1]
+    n, lines = b.shape[-1], a.shape[:-1]
     if c is not None:
-        _tensors.expect(c.shape == (m, n) and c.dtype == out and c.device == a.device, "c", (c,),
-                f"{[m, n]} of {str(out)[6:]} on {a.device}")
+        _tensors.expect(c.shape == (*lines, n) and c.dtype == out and c.device == a.device, "c", (c,),
+                f"{[*lines, n]} of {str(out)[6:]} on {a.device}")
     if bias is not None:
         _tensors.expect(bias.shape == (n,) and bias.dtype == out and bias.device == a.device, "the bias", (bias,),
                 f"{[n]} of {str(out)[6:]} on {a.device}")
     _gemm.expect_activation(activation)
-    return m, n // 2 if activation == "swiglu" else n, out
+    return (*lines, n // 2 if activation == "swiglu" else n), out
+
+
+def _step(copied: bool, x: Tensor) -> int:
+    """From a matrix of a batch to the next: -1 where these are packed, or there is one."""
+    return -1 if copied or x.dim() == 2 or x.shape[0] == 1 else x.stride(0)
 
 
 def _rows_of(c: Tensor) -> Tuple[bool, int]:
     """Is a copy read, which is packed, and the leading dimension."""
-    (m, n), (row, step) = c.shape, c.stride()
+    (m, n), (row, step) = c.shape[-2:], c.stride()[-2:]
     if (n <= 1 or step == 1) and (m <= 1 or row >= n):
         return False, row if m > 1 else -1
     return True, -1
@@ -143,16 +169,19 @@ class _Call:
     def __init__(self, a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], alpha: float, beta: float,
                  activation: str, out_dtype: Optional[torch.dtype], tf32: bool, batch_invariant: bool, sm_limit: int,
                  programmatic_launch: bool) -> None:
-        m, columns, self._out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
-        self._shape, self._device, self._reads_c = (m, columns), a.device, c is not None and beta != 0
+        self._shape, self._out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
+        self._device, self._reads_c = a.device, c is not None and beta != 0
         by = _gemm.library()
         p = by.problem()
         copies_a, p.major_a, p.a.ld = _tensors.placed(a)
-        copies_b, p.major_b, p.b.ld = _tensors.placed(b.t())
+        copies_b, p.major_b, p.b.ld = _tensors.placed(b.transpose(-2, -1))
         copies_c, p.c.ld = _rows_of(c) if c is not None and self._reads_c else (False, -1)
         self._copies = (copies_a, copies_b, copies_c, bias is not None and not bias.is_contiguous())
         self._copies_any = any(self._copies)
-        p.m, p.n, p.k, p.alpha, p.beta, p.has_bias = m, b.shape[1], a.shape[1], alpha, beta, bias is not None
+        p.a.batch, p.b.batch = _step(copies_a, a), _step(copies_b, b)
+        p.c.batch = _step(copies_c, c) if c is not None and self._reads_c else -1
+        p.batch = a.shape[0] if a.dim() == 3 else 1
+        p.m, p.n, p.k, p.alpha, p.beta, p.has_bias = a.shape[-2], b.shape[-1], a.shape[-1], alpha, beta, bias is not None
         p.in_, p.out = _gemm.TYPES[_tensors.IN[a.dtype]], _gemm.TYPES[_tensors.OUT[self._out]]
         p.activation, p.batch_invariant = _gemm.ACTIVATIONS[activation], batch_invariant
         p.sm_limit, p.programmatic_launch = sm_limit, programmatic_launch
@@ -171,7 +200,7 @@ class _Call:
 
     def _copied(self, a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor]) -> Operands:
         copies_a, copies_b, copies_c, copies_bias = self._copies
-        return (a.contiguous() if copies_a else a, b.t().contiguous() if copies_b else b,
+        return (a.contiguous() if copies_a else a, b.transpose(-2, -1).contiguous() if copies_b else b,
                 c.contiguous() if c is not None and copies_c else c,
                 bias.contiguous() if bias is not None and copies_bias else bias)
 
@@ -196,8 +225,8 @@ def _compute(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], 
 def _fake(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], alpha: float, beta: float,
           activation: str, out_dtype: Optional[torch.dtype], tf32: bool, batch_invariant: bool, sm_limit: int,
           programmatic_launch: bool) -> Tensor:
-    m, columns, out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
-    return a.new_empty((m, columns), dtype=out)
+    shape, out = _result_of(a, b, c, bias, activation, out_dtype, tf32)
+    return a.new_empty(shape, dtype=out)
 
 
 _gemm_op = _operator.Operator("gemm", _SCHEMA, _compute, _fake)
@@ -217,9 +246,9 @@ def _through_activation(activation: str, grad: Tensor, z: Tensor) -> Tensor:
         return aten.silu_backward(grad, z)
     if activation in ("gelu", "gelu_erf"):
         return aten.gelu_backward(grad, z, approximate="tanh" if activation == "gelu" else "none")
-    gate, value = z[:, 0::2], z[:, 1::2]
+    gate, value = z[..., 0::2], z[..., 1::2]
     of_gate = aten.silu_backward(grad * value, gate)
-    return torch.stack((of_gate, grad * torch.nn.functional.silu(gate)), -1).flatten(1)
+    return torch.stack((of_gate, grad * torch.nn.functional.silu(gate)), -1).flatten(-2)
 
 
 def _backward(ctx: Any, grad: Tensor) -> Tuple[Optional[Tensor], ...]:
@@ -236,13 +265,13 @@ def _backward(ctx: Any, grad: Tensor) -> Tuple[Optional[Tensor], ...]:
     narrow = grad.to(a.dtype)
     grads: List[Optional[Tensor]] = [None] * len(needs)
     if needs[0]:
-        grads[0] = product(narrow, b.t())
+        grads[0] = product(narrow, b.transpose(-2, -1))
     if needs[1]:
-        grads[1] = product(a.t(), narrow)
+        grads[1] = product(a.transpose(-2, -1), narrow)
     if c is not None and needs[2]:
         grads[2] = (ctx.beta * grad).to(c.dtype)
     if bias is not None and needs[3]:
-        grads[3] = grad.sum(0, dtype=torch.float32).to(bias.dtype)
+        grads[3] = grad.flatten(0, -2).sum(0, dtype=torch.float32).to(bias.dtype)
     return tuple(grads)
 
 

@@ -371,7 +371,7 @@ bool suits(const Kernel& k, const Problem& p) {
   if (k.skinny != Skinny::No && has_idle) return false;
   const double operations = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
                             static_cast<double>(p.k) * static_cast<double>(p.batch);
-  // Small tiles of one product lost to others by up to a third, but where D has few columns; or nothing else fits one SM.
+  // Of one product small tiles took up to 1.6 times as long as others, but where D has few columns; or nothing else fits one SM.
   const bool is_small = k.skinny == Skinny::No && k.ctas_per_sm > 1;
   const bool few_of_d = k.block_m > warpgroup_rows && p.n <= k.block_n;
   if (is_small && p.batch == 1 && p.sm_limit != 1 && !few_of_d) return false;

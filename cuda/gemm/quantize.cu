@@ -15,7 +15,7 @@ namespace tcq::gemm {
 namespace {
 
 template <Type In, Type Out, QuantizeBlock Block, int Threads, bool Runs>
-const void* kernel_of() {
+const void* quantizer() {
   return reinterpret_cast<const void*>(quantize_kernel<In, Out, Block, Threads, Runs>);
 }
 
@@ -24,18 +24,18 @@ template <Type In, Type Out, bool Runs>
 const void* kernel_for_row(int threads) {
   using enum QuantizeBlock;
   if constexpr (Runs) {
-    if (threads == 2 * quantize_warp) return kernel_of<In, Out, Row, 2 * quantize_warp, Runs>();
-    if (threads == 4 * quantize_warp) return kernel_of<In, Out, Row, 4 * quantize_warp, Runs>();
+    if (threads == 2 * quantize_warp) return quantizer<In, Out, Row, 2 * quantize_warp, Runs>();
+    if (threads == 4 * quantize_warp) return quantizer<In, Out, Row, 4 * quantize_warp, Runs>();
   }
-  return threads == quantize_warp ? kernel_of<In, Out, Row, quantize_warp, Runs>()
-                                  : kernel_of<In, Out, Row, quantize_threads, Runs>();
+  return threads == quantize_warp ? quantizer<In, Out, Row, quantize_warp, Runs>()
+                                  : quantizer<In, Out, Row, quantize_threads, Runs>();
 }
 
 template <Type In, Type Out, bool Runs>
 const void* kernel_for(QuantizeBlock block, int threads) {
   using enum QuantizeBlock;
-  if (block == Vector128) return kernel_of<In, Out, Vector128, quantize_threads_of_vector, Runs>();
-  if (block == Block128) return kernel_of<In, Out, Block128, quantize_threads_of_block, Runs>();
+  if (block == Vector128) return quantizer<In, Out, Vector128, quantize_threads_of_vector, Runs>();
+  if (block == Block128) return quantizer<In, Out, Block128, quantize_threads_of_block, Runs>();
   return kernel_for_row<In, Out, Runs>(threads);
 }
 

@@ -281,10 +281,11 @@ TEST(Gemm_Estimate, ChoosesAmongTheFastestThatWereMeasured) {
   EXPECT_LT(mean("h200finish"), 1.017);     // 1.0146; 1.0311 before it was fitted to
   EXPECT_LT(mean("h200groups"), 1.026);     // 1.0246; 1.0310 if groups were as large as each other
   EXPECT_LT(mean("h200thin"), 1.14);        // 1.1326; 1.3066 without fitted::next_cluster
-  EXPECT_LT(mean("h200batches"), 1.034);    // 1.0325; 1.0464 before it was fitted to
-  EXPECT_LT(mean("h200narrow"), 1.135);     // 1.1315; 1.23 without fitted::turn
-  EXPECT_LT(mean("h200major"), 1.018);      // 1.0159
-  EXPECT_LT(mean("h200along_k"), 1.011);    // 1.0083; 1.0243 before it was fitted to
+  EXPECT_LT(mean("h200batches"),
+            1.034);  // 1.0325; 1.0539 without fitted::turn, 1.0349 without used()
+  EXPECT_LT(mean("h200narrow"), 1.135);   // 1.1315
+  EXPECT_LT(mean("h200major"), 1.018);    // 1.0159
+  EXPECT_LT(mean("h200along_k"), 1.011);  // 1.0083; 1.0243 before it was fitted to
   for (const char* set : {"middle", "drawn", "types", "large", "epilogue", "fp8", "major", "wide",
                           "h200", "h200fp8", "h200before"})
     EXPECT_LT(mean(set), 1.025) << set;

@@ -51,10 +51,12 @@ TEST(Gemm_Limit, NoLaunchHasMoreCtasThanSms) {
   }
 }
 
-// One SM has no cluster of two.
+// One SM has no cluster of two: small tiles alone, or, where TMA addresses none, threads that load; D has the same bits.
 TEST(Gemm_Limit, OneSmIsEnough) {
   const Plan plan = limited(bf16(512, 512, 512), 1);
   EXPECT_EQ(cluster_size(*plan.aligned.kernel), 1);
+  EXPECT_EQ(plan.aligned.kernel->loader, Loader::Tma);
+  EXPECT_EQ(limited(bf16(512, 512, 513), 1).aligned.kernel->loader, Loader::Copy);
   EXPECT_EQ(limited(bf16(512, 512, 512), 2).aligned.kernel->loader, Loader::Tma);
   EXPECT_EQ(limited(bf16(4096, 4096, 4096), 101).aligned.clusters * 2, 100);  // whole clusters
 }

@@ -62,8 +62,8 @@ def lies(tensor: Optional[Tensor]) -> Any:
 
 
 def placed(operand: Tensor) -> Tuple[bool, int, int]:
-    """Of an operand as rows x K, or of each of a batch: is a copy of it read, which is K-major and packed; its major and its leading dimension, -1 where
-    nothing is stepped over."""
+    """Of an operand as rows x K, or of each of a batch: is a copy of it read, which is K-major and packed; its major and its
+    leading dimension, -1 where nothing is stepped over."""
     (rows, k), (row, step) = operand.shape[-2:], operand.stride()[-2:]
     if (k <= 1 or step == 1) and (rows <= 1 or row >= max(k, 1)):
         return False, _gemm.K_MAJOR, row if rows > 1 else -1

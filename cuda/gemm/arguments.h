@@ -15,6 +15,10 @@
 
 namespace tcq::gemm {
 
+// Of a line of L2: a matrix whose lines begin within one takes more of them.
+// Source: CUDA C++ Programming Guide, compute capability 9.0: lines of 128 bytes.
+inline constexpr std::int64_t l2_line_bytes = 128;
+
 struct Schedule {
   int rows = 0;  // of tiles
   int cols = 0;

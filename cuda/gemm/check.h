@@ -12,10 +12,6 @@ namespace tcq::gemm {
 inline constexpr std::int64_t max_matrix_bytes =
     std::int64_t{1024} * 1024 * 1024 * 1024 * 1024 * 1024;
 
-// Of a line of L2: a matrix whose lines begin within one takes more of them.
-// Source: CUDA C++ Programming Guide, compute capability 9.0: lines of 128 bytes.
-inline constexpr std::int64_t l2_line_bytes = 128;
-
 constexpr std::int64_t round_up_quotient(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Of one element, or of those that share a byte.

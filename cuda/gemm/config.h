@@ -123,6 +123,10 @@ HOST_DEVICE constexpr int staged_columns(int bytes) {
 
 enum class Turns : std::uint8_t { Together, PingPong };
 
+// D has few rows, which take the place of an instruction's columns, or few columns (Hopper). Those of columns that
+// promote are for any D: they share K, where tiles alone would not fill the device.
+enum class Skinny : std::uint8_t { No, Rows, Columns };
+
 // Are sums of one stage's K, 128 elements of FP8, added in f32, and with which factors? Those of wgmma's rows are a
 // thread's own; of wgmma's columns there is one for 128, or one for each (which does the others' work as well).
 enum class Promotion : std::uint8_t { None, ColumnBlocks, EachColumn };

@@ -15,7 +15,6 @@
 #include <type_traits>
 
 #include "cuda/gemm/arguments.h"
-#include "cuda/gemm/check.h"
 #include "cuda/gemm/config.h"
 #include "cuda/ptx/async.cuh"
 #include "cuda/ptx/basic.cuh"

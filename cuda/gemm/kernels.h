@@ -22,10 +22,6 @@ namespace tcq::gemm {
 // anything (cuda/gemm/copy.cuh).
 enum class Loader : std::uint8_t { Tma, Copy };
 
-// D has few rows, which take the place of an instruction's columns, or few columns (Hopper). Those of columns that
-// promote are for any D: they share K, where tiles alone would not fill the device.
-enum class Skinny : std::uint8_t { No, Rows, Columns };
-
 struct Kernel {
   Type in;  // of A
   Type in_b;

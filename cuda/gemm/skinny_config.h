@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "cuda/gemm/config.h"
-#include "cuda/gemm/kernels.h"
 #include "sim/isa/base/shared_limits.h"
 #include "sim/isa/wgmma/store.h"
 

@@ -32,6 +32,11 @@ if(TCQ_CACHED)
 endif()
 set(wasm_target -target wasm32-wasi -mcpu=generic+exception_handling -fwasm-exceptions -Os -DNDEBUG)
 
+# zig compiles its libraries when it first links, by one core: meanwhile the other one has sources.
+file(CONFIGURE OUTPUT ${explorer}/empty.cc CONTENT "int main() {}\n")
+add_custom_command(OUTPUT ${explorer}/empty.wasm VERBATIM COMMAND_EXPAND_LISTS
+  COMMAND ${TCQ_ZIG} c++ ${wasm_target} ${explorer}/empty.cc -o ${explorer}/empty.wasm)
+
 # Header-only libraries, without the rest of the host's headers beside them.
 file(MAKE_DIRECTORY ${explorer}/include)
 foreach(header fmt/format.h nlohmann/json.hpp CLI/CLI.hpp)
@@ -98,7 +103,7 @@ foreach(source tools/tcq.cc oracle/gemm/command_line.cc tools/explorer/elsewhere
                   -include fstream)
 endforeach()
 
-add_custom_command(OUTPUT ${explorer}/tcq.wasm DEPENDS ${explorer_objects} COMMAND_EXPAND_LISTS VERBATIM
+add_custom_command(OUTPUT ${explorer}/tcq.wasm DEPENDS ${explorer_objects} ${explorer}/empty.wasm COMMAND_EXPAND_LISTS VERBATIM
   COMMAND ${TCQ_ZIG} c++ ${wasm_target} -s -Wl,--gc-sections -Wl,-z,stack-size=1048576 ${explorer_objects}
           -o ${explorer}/tcq.wasm)
 

@@ -10,7 +10,7 @@
 // that. Kernels are chosen on the device that is current in make_plan(); run() allocates nothing and
 // may be captured in a graph. Operands that TMA cannot address (lines or pointers at no multiple of
 // 16 bytes), or wgmma cannot read (MN-major ones of 8 or 32 bits), are copied into the workspace, of workspace_bytes(plan), if run()
-// gets one; without it, run() is up to a hundred times slower, and on tcgen05 refused. Other plans are faster with the workspace that they ask for. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
+// gets one; without it, threads load them: run() is several times slower where K is contiguous, up to a hundred times else, and on tcgen05 refused. Other plans are faster with the workspace that they ask for. A C interface: gemm_c.h. Plans from measurements: cuda/gemm/tune.h. The bits of D, predicted:
 // oracle/sum/gemm_reference.h. Example:
 //
 //   gemm::Problem problem{.m = 4096, .n = 4096, .k = 4096};  // bf16, both operands K-major

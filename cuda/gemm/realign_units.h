@@ -13,6 +13,7 @@
 
 #include "cuda/gemm/check.h"
 #include "cuda/gemm/realign.h"
+#include "cuda/gemm/unaligned.h"
 #include "sim/isa/base/element.h"
 #include "sim/isa/base/host_device.h"
 
@@ -48,26 +49,6 @@ inline Task task_of(const RealignJob& job) {
   return task;
 }
 
-// Two neighbouring words; the unit begins `lead` bytes behind the first one's beginning.
-struct Loaded {
-  uint4 low;
-  uint4 high;
-  int lead;
-};
-
-// `Memory` loads and stores aligned words, copies bytes, and reads a register that begins `rest` bits
-// behind the low one's beginning.
-template <class Memory>
-HOST_DEVICE inline uint4 shifted(const Loaded& x) {
-  std::uint32_t w[] = {x.low.x, x.low.y, x.low.z, x.low.w, x.high.x, x.high.y, x.high.z, x.high.w};
-  const int words = x.lead / 4;
-  for (int i = 0; i < 6; ++i) w[i] = words >= 2 ? w[i + 2] : w[i];
-  for (int i = 0; i < 5; ++i) w[i] = words % 2 == 1 ? w[i + 1] : w[i];
-  const auto rest = static_cast<unsigned>(x.lead % 4 * bits(Type::u8));
-  return {Memory::behind(w[0], w[1], rest), Memory::behind(w[1], w[2], rest),
-          Memory::behind(w[2], w[3], rest), Memory::behind(w[3], w[4], rest)};
-}
-
 struct UnitAt {
   std::int64_t matrix;
   std::uint32_t line;
@@ -96,12 +77,13 @@ HOST_DEVICE inline UnitAt first_of(const Task& task, std::int64_t block) {
           static_cast<std::uint32_t>(units - lines * task.units)};
 }
 
-// All loads of a thread are on their way before its first store.
+// All loads of a thread are on their way before its first store. `Memory` loads and stores aligned words, copies bytes, and shifts
+// (unaligned.h).
 template <class Memory>
 HOST_DEVICE inline void copy_units(const Task& task, std::int64_t block, std::uint32_t thread) {
   const RealignJob& job = task.job;
   UnitAt at = ahead(task, first_of(task, block), thread);
-  Loaded loaded[units_at_once];
+  Unaligned loaded[units_at_once];
   std::uint8_t* targets[units_at_once];
   for (int i = 0; i < units_at_once; ++i) {
     if (i > 0) at = ahead(task, at, threads);

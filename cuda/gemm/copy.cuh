@@ -3,9 +3,9 @@
 //
 // Everything but the producer is cuda/gemm/kernel.cuh's. All operands are K-major in shared memory, in the
 // very layout that TMA would write; in global memory they may have any strides, so that this kernel
-// also transposes for the types whose operands must be K-major. What lies outside is filled with
-// zeros and never read. Every thread of the producer arrives at full[s] after its fence: 128
-// arrivals, no bytes.
+// also transposes for the types whose operands must be K-major. What lies outside of the matrix is filled with zeros. Aligned words
+// are read whole, with what of the gaps between lines, or of the lines beside, they hold; nothing ahead of the operand's first byte
+// or behind its last. Every thread of the producer arrives at full[s] after its fence: 128 arrivals, no bytes.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,11 @@
 
 #include <cstdint>
 
+#include "cuda/gemm/epilogue.cuh"
 #include "cuda/gemm/kernel.cuh"
 #include "cuda/gemm/unaligned.h"
+#include "cuda/ptx/async.cuh"
+#include "cuda/ptx/basic.cuh"
 #include "sim/isa/base/register_bytes.h"
 #include "sim/isa/base/tile_offset.h"
 
@@ -60,13 +63,6 @@ __device__ __forceinline__ void gather(std::uint32_t (&chunk)[chunk_words], cons
     }
   }
 }
-
-struct Funnel {
-  static __device__ __forceinline__ std::uint32_t behind(std::uint32_t low, std::uint32_t high,
-                                                         unsigned rest) {
-    return __funnelshift_r(low, high, rest);
-  }
-};
 
 // The words of some of a thread's chunks, on their way.
 template <int Count>
@@ -118,7 +114,7 @@ class CopiedOperand {
   // Loads the words of a group of passes. `there`: passes_at(k).
   template <int Count>
   __device__ __forceinline__ void ask(Asked<Count>& asked, int group, int there, int k) const {
-    const std::uint8_t* word = words_ + k * bytes + group * Count * step_;
+    const std::uint8_t* word = word_at(k) + group * Count * step_;
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
       if (group * Count + i < there) {
@@ -139,7 +135,7 @@ class CopiedOperand {
       const int pass = group * Count + i;
       std::uint32_t chunk[chunk_words] = {};
       if (pass < there) {
-        const uint4 words = shifted<Funnel>({asked.low[i], asked.high[i], lead_});
+        const uint4 words = shifted<ptx::Funnel>({asked.low[i], asked.high[i], lead_});
         chunk[0] = words.x;
         chunk[1] = words.y;
         chunk[2] = words.z;
@@ -183,24 +179,29 @@ class CopiedOperand {
     return swizzle_function(operand_swizzle).apply(shared + offset);
   }
 
+  // K has more bytes than 32 bits count.
+  __device__ __forceinline__ const std::uint8_t* word_at(int k) const {
+    return words_ + std::int64_t{k} * bytes;
+  }
+
   // Is anything of the thread's chunks copied that begin at k?
   __device__ __forceinline__ bool is_copied(int k) const {
     const int at_k = k + own_column();
-    return at_k < copied_.end && at_k + elements > copied_.first;
+    return at_k < copied_.end && copied_.first - at_k < elements;
   }
 
   // And do all words that hold it lie in the operand?
   __device__ __forceinline__ bool has_words(int k) const {
-    const std::uint8_t* word = words_ + k * bytes;
+    const std::uint8_t* word = word_at(k);
     const int span = lead_ > 0 ? 2 * chunk_bytes : chunk_bytes;
     return is_copied(k) && word >= first_ && word + (height_ - 1) * step_ + span <= end_;
   }
 
   // Of a chunk what is copied of K: all but at its ends.
   __device__ __forceinline__ void keep(std::uint32_t (&chunk)[chunk_words], int at_k) const {
-    const int from = (copied_.first - at_k) * bytes;
-    const int to = (copied_.end - at_k) * bytes;
-    if (from <= 0 && to >= chunk_bytes) return;
+    const int from = max(copied_.first - at_k, 0) * bytes;
+    const int to = min(copied_.end - at_k, elements) * bytes;
+    if (from == 0 && to == chunk_bytes) return;
 #pragma unroll
     for (int i = 0; i < chunk_words; ++i)
       chunk[i] &= register_bytes(from - i * bytes_of_register, to - i * bytes_of_register);
@@ -258,7 +259,8 @@ __device__ __forceinline__ void copy_tile(const Arguments& arguments, std::uint3
   Asked<at_once> asked;
   ask(asked, 0, now);
   for (int block = 0; block < along.count; ++block) {
-    const Stage next = stage_at(now.k + C::block_k);
+    const bool is_last = block + 1 == along.count;
+    const Stage next = is_last ? Stage{now.k, 0, 0} : stage_at(now.k + C::block_k);
     wait(barriers.empty(ring.stage), 1 - ring.parity);
     const std::uint32_t at = shared + static_cast<std::uint32_t>(ring.stage) * C::stage_bytes;
 #pragma unroll

@@ -8,6 +8,7 @@
 #include "cuda/gemm/realign_units.h"
 #include "cuda/gemm/turn_units.h"
 #include "cuda/ptx/async.cuh"
+#include "cuda/ptx/basic.cuh"
 
 namespace tcq::gemm {
 namespace {
@@ -25,7 +26,7 @@ struct Tasks {
   }
 };
 
-struct Global {
+struct Global : ptx::Funnel {
   static __device__ __forceinline__ uint4 load(const std::uint8_t* from) {
     return *reinterpret_cast<const uint4*>(from);
   }
@@ -36,10 +37,6 @@ struct Global {
                                               int bytes) {
 #pragma unroll 1
     for (int i = 0; i < bytes; ++i) to[i] = from[i];
-  }
-  static __device__ __forceinline__ std::uint32_t behind(std::uint32_t low, std::uint32_t high,
-                                                         unsigned bits) {
-    return __funnelshift_r(low, high, bits);
   }
   static __device__ __forceinline__ std::uint8_t byte(const std::uint8_t* from) { return *from; }
   static __device__ __forceinline__ std::uint32_t bytes_of(std::uint32_t low, std::uint32_t high,

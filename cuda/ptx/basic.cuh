@@ -133,6 +133,16 @@ __device__ __forceinline__ void load_global(const std::uint32_t* from, std::uint
   asm volatile("ld.global.b32 %0, [%1];" : "+r"(word) : "l"(from) : "memory");
 }
 
+// For templates whose words lie in registers on any machine (cuda/gemm/unaligned.h).
+struct Funnel {
+  // The 32 bits that begin `rest` behind the beginning of `low`, of which `high` has the last.
+  // Source: PTX ISA 9.2, "shf".
+  static __device__ __forceinline__ std::uint32_t behind(std::uint32_t low, std::uint32_t high,
+                                                         unsigned rest) {
+    return __funnelshift_r(low, high, rest);
+  }
+};
+
 // Barrier `barrier` of the CTA over `threads` threads, a multiple of the warp size.
 // Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier".
 __device__ __forceinline__ void bar_sync(std::uint32_t barrier, std::uint32_t threads) {

@@ -437,6 +437,43 @@ TEST(Lint, EveryMutantNamesTestsOfItsProgram) {
   }
 }
 
+// What a build that TCQ_DRAW shortens draws from: a name that is missing there is never drawn, or always, and nothing says so.
+std::multiset<std::string> drawn_from(const std::string& names) {
+  const std::string text = text_of(kRoot / "tests/CMakeLists.txt");
+  const std::regex list("set\\(" + names + "_[0-9] ([^)]*)\\)");
+  std::multiset<std::string> all;
+  for (std::sregex_iterator at(text.begin(), text.end(), list), end; at != end; ++at) {
+    std::istringstream words((*at)[1]);
+    for (std::string word; words >> word;) all.insert(word);
+  }
+  return all;
+}
+
+TEST(Lint, EverySuiteThatCompilesKernelsMayBeDrawn) {
+  const std::regex suite(
+      "(?:class|using) (\\w+) (?:=|: public) (?:CompiledKernels|TensorKernels)\\b");
+  std::multiset<std::string> suites;
+  for (const auto& entry : fs::directory_iterator(kRoot / "tests/run")) {
+    if (entry.path().extension() != ".cc") continue;
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator at(text.begin(), text.end(), suite), end; at != end; ++at)
+      suites.insert((*at)[1]);
+  }
+  EXPECT_GT(suites.size(), 15u);
+  EXPECT_EQ(drawn_from("kernels"), suites);
+}
+
+TEST(Lint, EveryFolderThatSanitizersWatchMayBeDrawn) {
+  const std::string text = text_of(kRoot / "tests/CMakeLists.txt");
+  const std::regex folder("tcq_test_folder\\(([a-z]+)");
+  std::set<std::string> folders;
+  for (std::sregex_iterator at(text.begin(), text.end(), folder), end; at != end; ++at)
+    folders.insert((*at)[1]);
+  for (const char* other : {"folder", "lint", "live", "silicon"}) folders.erase(other);
+  const std::multiset<std::string> drawn = drawn_from("folders");
+  EXPECT_EQ(drawn, std::multiset<std::string>(folders.begin(), folders.end()));
+}
+
 TEST(Lint, MacrosAreTheFewThatTheDesignNames) {
   static const std::regex define(R"(^\s*#\s*define\s+(\w+))");
   Violations bad;

@@ -27,6 +27,7 @@ struct Groups {
   Activation activation = Activation::None;
   float beta = 0;
   int pad = 0;  // of D's rows: not 0, TMA may not address it
+  int odd = 0;  // the same of operands' lines
   bool biased = true;
   Values values = Values::Near;
   std::uint64_t seed = 31;
@@ -52,7 +53,7 @@ inline GemmKernelRun run_of(const std::string& text, const TestKernel& kernel, c
   const int whole = std::max(elements_in(kernel.row.in, 16), 16);  // TMA wants rows of 16 bytes
   const auto round = [&](Major major, int mn) {
     const int line = major == Major::K ? c.k : mn;
-    return (whole - line % whole) % whole;
+    return (whole - line % whole) % whole + c.odd;
   };
   g = with_quantized(with_strides(g, round(g.major_a, c.m), round(g.major_b, c.n), c.pad),
                      c.quantized);
@@ -77,6 +78,11 @@ inline const Groups counts = {
 inline Groups with(Groups g, gemm::Scaling scaling, Type out = Type::bf16) {
   g.scales = {scaling, Major::MN, Major::K, 1};
   g.out = out;
+  return g;
+}
+
+inline Groups odd(Groups g, int elements) {
+  g.odd = elements;
   return g;
 }
 

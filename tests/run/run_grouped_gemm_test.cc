@@ -152,6 +152,8 @@ TEST_F(GroupedPtx, OperandsLoadedByThreads) {
                   gemm::Promotion::EachColumn, Type::e4m3, true);
   expect_right(kernel, with(ends, Scaling::Vector128), 2);
   expect_right(kernel, with(counts, Scaling::Block128), 2);
+  expect_right(kernel, odd(with(ends, Scaling::Vector128), 3), 2);
+  expect_right(kernel, odd(with(counts, Scaling::Block128), 21), 2);
 }
 
 // Neither grouped by rows nor quantizing.
@@ -231,10 +233,13 @@ TEST_F(GroupedPtx, AlongKLoadedByThreads) {
       TCQ_COPYING_ALONG_K(Type::bf16, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
                           gemm::Promotion::None, Type::bf16);
   expect_right(kernel, along_k, 2);
+  expect_right(kernel, odd(along_k, 1), 2);
+  expect_right(kernel, odd(turned(along_k, Major::K, Major::MN), 11), 2);
   const TestKernel promoting =
       TCQ_COPYING_ALONG_K(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 1, 4,
                           gemm::Promotion::EachColumn, Type::e5m2);
   expect_right(promoting, with(along_k, Scaling::RowColumn), 2);
+  expect_right(promoting, odd(with(along_k, Scaling::RowColumn), 5), 2);
 }
 
 TEST_F(GroupedPtx, AlongKWrongEnds) {

@@ -74,8 +74,8 @@ bool grouping_exists(const Problem& p) {
   if (static_cast<int>(p.grouping) >= grouping_count) return false;
   if (p.grouping == Grouping::None) return true;
   if (groups_k(p)) return (bits(p.in) == 16 || is_fp8(p.in)) && !is_block_scaled(p) && !p.quantized;
-  return (bits(p.in) == 16 || is_fp8(p.in) || is_block_scaled(p)) && p.major_a == Major::K &&
-         p.major_b == Major::K;
+  const bool has_kernels = bits(p.in) == 16 || is_fp8(p.in) || is_block_scaled(p);
+  return has_kernels && p.major_a == Major::K && (p.major_b == Major::K || bits(p.in) == 16);
 }
 
 // Kernels count the rows and the tiles of all groups in 32 bits, and the rows that have places in atoms.

@@ -58,6 +58,9 @@ constexpr double along_k = 0.8525;
 constexpr double along_k_256 = 0.9548;
 constexpr double part_of_k = 2.131;
 constexpr double part_of_k_promoted = 5.968;
+// Of MN-major operands, the whole time, where CTAs share none: few rows that do not split K, and large tiles.
+constexpr double mn_major_few = 0.95;
+constexpr double mn_major_alone = 1.04;
 constexpr double copying = 62.97;  // threads load that much slower than TMA
 // Clocks that FP8's promotion adds to a block of K beyond what `clocks` has of it: with a factor of 128 columns, by two
 // consumers of 64 rows, three (more for each column that is not there of 128), or two of 128; with a factor of each, for
@@ -424,6 +427,12 @@ Problem as_batch(const Problem& p) {
 
 namespace {
 
+double mn_major(const Kernel& k) {
+  const bool k_major = k.major_a == Major::K && k.major_b == Major::K;
+  if (k_major || k.groups_k || cluster_size(k) > 1) return 1;
+  return k.skinny != Skinny::No ? fitted::mn_major_few : fitted::mn_major_alone;
+}
+
 // `waves`: how many tiles a cluster computes, or the largest number of these.
 double microseconds_of(const Kernel& k, const Problem& p, const Device& device, int resident,
                        double waves) {
@@ -438,6 +447,7 @@ double microseconds_of(const Kernel& k, const Problem& p, const Device& device, 
     if (k.cluster_m > 1) time += fitted::pair;
     if (cluster_size(k) > small_cluster) time += fitted::crowd;
   }
+  time *= mn_major(k);
   if (k.groups_k) time = along_k_microseconds(k, time, waves);
   if (cluster_size(k) > 1) time += rates.cluster_cta * cluster_size(k);
   if (k.split > 1) time += fitted::exchange + fitted::exchange_output * 1e-6 * sent_outputs(k);

@@ -154,7 +154,7 @@ struct Problem {
   Strides scale_a = {};
   Strides scale_b = {};
   // Several products in one launch, `batch` groups of them, whose sizes only the device knows (Pointers::sizes): f16, bf16
-  // and FP8 operands, or such with block_scaling, K-major. `m` is the rows of A and D, Counts: of one group's matrix; B, and
+  // and FP8 operands, or such with block_scaling, K-major, but B of 16 bits of either major on Hopper. `m` is the rows of A and D, Counts: of one group's matrix; B, and
   // factors of B, have a matrix for each group; A, C and D have one unless Counts. Rows of no group are neither read nor written; RowIds: those
   // that share 128 rows with a group's may be.
   // KEnds: `batch` groups along K, with a matrix of C and D for each, 0 and its epilogue where a group has no K; A and B have one,

@@ -187,7 +187,7 @@ std::string name(const Kernel& kernel);
 // The instances of one operand type: what any product of it may need, what is good for large ones, and
 // for few rows or columns of D, by one consumer or more, for groups, and what quantizes D. Each type and part is a source of its own,
 // made from instances.cu.in.
-enum class Part { General, Large, Skinny, Wide, Middle, Groups, Quantizing };
+enum class Part { General, Large, Skinny, Wide, Middle, RowMajor, Groups, Quantizing };
 template <Type In, Part P>
 std::span<const Kernel> instances();
 

@@ -124,15 +124,15 @@ const char* sentence(Status status) noexcept {
              "number of columns and even strides";
     case Status::UnsupportedGrouping:
       return "groups of rows are of f16, bf16 or FP8 operands, or of such with factors of blocks, "
-             "both K-major; those along K of f16, bf16 or FP8 without such, and D is not "
-             "quantized; or "
-             "the grouping does not exist";
+             "both K-major, but B of 16 bits of either major; those along K of f16, bf16 or FP8 "
+             "without such, and D is not quantized; or the grouping does not exist";
     case Status::NeedsTcgen05:
       return "factors of blocks (MXFP8, MXFP4, NVFP4) and dynamic schedules want tcgen05: compute "
              "capability 10.0 or 10.3";
     case Status::NotOnTcgen05:
       return "no kernel on tcgen05 does this: they take pointers and strides of A and B that are "
-             "multiples of 16 bytes or a workspace for copies; s8 and u8 only on "
+             "multiples of 16 bytes or a workspace for copies; groups of rows K-major; s8 and u8 "
+             "only on "
              "10.0, as 10.3 has no tcgen05.mma for them; a dynamic schedule for bf16 and FP8, "
              "whose factors may be of 128 columns";
     case Status::UnsupportedSchedule:

@@ -44,8 +44,13 @@ TEST(Gemm_Groups, WhatNoKernelComputesIsRefused) {
   EXPECT_EQ(check(p), Status::Ok);
   p = groups(Grouping::Counts, 8, 100, 64, 64);
   p.major_b = Major::MN;
+  EXPECT_EQ(check(p), Status::Ok);
+  p.in = Type::e4m3;
   EXPECT_EQ(check(p), Status::UnsupportedGrouping);
-  p.major_b = Major::K;
+  p = groups(Grouping::Counts, 8, 100, 64, 64);
+  p.major_a = Major::MN;
+  EXPECT_EQ(check(p), Status::UnsupportedGrouping);
+  p.major_a = Major::K;
   p.expected_rows = -1;
   EXPECT_EQ(check(p), Status::NegativeSize);
 }
@@ -77,6 +82,31 @@ TEST(Gemm_Groups, EveryTypeScalingAndGroupingHasAKernel) {
     }
   }
   EXPECT_FALSE(planned({.m = 64, .n = 64, .k = 64, .batch = 4}).aligned.kernel->grouped);
+}
+
+// Weights of experts as they are often kept, which nothing turns first.
+TEST(Gemm_Groups, RowMajorBIsReadWhereItLies) {
+  for (const Type in : {Type::bf16, Type::f16}) {
+    for (const Grouping by : {Grouping::Ends, Grouping::Counts, Grouping::RowIds}) {
+      for (const std::int64_t m : {1, 256, 16384}) {
+        Problem p = groups(by, 64, m, 4096, 7168, in);
+        p.major_b = Major::MN;
+        const Plan plan = planned(p);
+        EXPECT_EQ(plan.aligned.kernel->loader, Loader::Tma);
+        EXPECT_EQ(plan.aligned.kernel->major_b, Major::MN);
+        EXPECT_TRUE(plan.aligned.kernel->grouped);
+        EXPECT_FALSE(plan.turns_b);
+        EXPECT_EQ(plan.workspace_bytes, 0u);
+        EXPECT_EQ(plan.unaligned.kernel->loader, Loader::Copy);
+      }
+    }
+  }
+  Problem p = groups(Grouping::Ends, 8, 256, 512, 512);
+  p.major_b = Major::MN;
+  Plan plan;
+  const Device b200 = {.major = 10, .minor = 0};
+  const Status status = make_plan_for(p, b200, plan);
+  EXPECT_EQ(status, tensor_kernels().empty() ? Status::WrongArchitecture : Status::NotOnTcgen05);
 }
 
 // D quantized of groups, of every pair of FP8 types and whatever activation.

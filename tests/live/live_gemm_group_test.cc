@@ -108,6 +108,10 @@ TEST_F(LiveGroups, EveryBitOfDrawnProblems) {
     if (by == Grouping::Counts && g.batch > 16) g.m = draw.in(1, 40);
     g.in = std::array{Type::bf16, Type::f16, Type::e4m3,
                       Type::e5m2}[static_cast<std::size_t>(draw.below(4))];
+    if (bits(g.in) == 16 && draw.one_in(2)) {
+      g.major_b = Major::MN;
+      if (!draw.one_in(4)) g.n = (g.n + 7) / 8 * 8;  // TMA's
+    }
     g.out = is_fp8(g.in) && draw.one_in(2) ? Type::f16
             : draw.one_in(3)               ? Type::f32
             : g.in == Type::f16            ? Type::f16

@@ -180,12 +180,14 @@ def test_factors_are_read_where_they_lie(fake):
 def test_grouped_mm(fake):
     a, b = torch.randn(50, 32).bfloat16(), torch.randn(4, 24, 32).bfloat16().transpose(1, 2)
     offs = torch.tensor([5, 5, 30, 41], dtype=torch.int32)
-    d = tt.grouped_mm(a, b, offs)
-    begin = 0
-    for g, end in enumerate(offs.tolist()):
-        assert torch.equal(d[begin:end], (a[begin:end].float() @ b[g].float()).bfloat16())
-        begin = end
-    assert (fake.problem.grouping, fake.problem.batch, fake.problem.m) == (1, 4, 50)
+    for weights, major, ld in ((b, K, 32), (b.contiguous(), MN, 24)):  # neither is copied
+        d = tt.grouped_mm(a, weights, offs)
+        begin = 0
+        for g, end in enumerate(offs.tolist()):
+            assert torch.equal(d[begin:end], (a[begin:end].float() @ b[g].float()).bfloat16())
+            begin = end
+        assert (fake.problem.grouping, fake.problem.batch, fake.problem.m) == (1, 4, 50)
+        assert (fake.problem.major_b, fake.problem.b.ld) == (major, ld)
 
 
 def test_grouped_mm_along_k(fake):

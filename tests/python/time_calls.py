@@ -49,6 +49,7 @@ def wide():
     """Each function's name, a call, and PyTorch's own if it has one."""
     a, b, c, bias = draw(M, K), draw(N, K), draw(M, N), draw(N)
     x, w, experts, ends = draw(2, M // 2, K), draw(N, K).requires_grad_(), draw(GROUPS, N, K), sizes(*ENDS)
+    row_major = experts.transpose(1, 2).contiguous()
     linear, gelu = torch.nn.functional.linear, torch.nn.functional.gelu
     yield "mm", lambda: tt.mm(a, b.t()), lambda: torch.mm(a, b.t())
     yield "mm to float32", lambda: tt.mm(a, b.t(), out_dtype=torch.float32), None
@@ -60,6 +61,8 @@ def wide():
     yield "linear for a gradient", lambda: tt.linear(a, w), lambda: linear(a, w)
     yield ("grouped_mm", lambda: tt.grouped_mm(a, experts.transpose(1, 2), ends),
            lambda: torch._grouped_mm(a, experts.transpose(1, 2), ends))
+    yield ("grouped_mm, row-major", lambda: tt.grouped_mm(a, row_major, ends),
+           lambda: torch._grouped_mm(a, row_major, ends))
     yield "grouped_mm along K", lambda: tt.grouped_mm(a.t(), c, ends), lambda: torch._grouped_mm(a.t(), c, ends)
 
 

@@ -77,7 +77,15 @@ TEST_F(EdgePtx, OperandsThatAreNotKMajor) {
       TCQ_LARGE(Type::f16, Major::MN, Major::MN, 128, 128, gemm::Turns::PingPong, 1, 2, 3);
   const TestKernel mates = TCQ_SKINNY(1, 2, Type::f16, gemm::Skinny::Rows, 2, 72, 1, 3, Major::MN);
   const TestKernel peers = TCQ_SKINNY(4, 1, Type::f16, gemm::Skinny::Rows, 2, 32, 1, 3, Major::MN);
-  for (const TestKernel& kernel : {large, mates, peers}) {
+  const TestKernel square =
+      TCQ_LARGE(Type::f16, Major::MN, Major::MN, 192, 192, gemm::Turns::Together, 1, 1, 3);
+  const TestKernel tall =
+      TCQ_LARGE(Type::f16, Major::MN, Major::K, 256, 128, gemm::Turns::Together, 1, 2, 3);
+  const TestKernel narrow =
+      TCQ_LARGE(Type::f16, Major::MN, Major::K, 128, 144, gemm::Turns::PingPong, 2, 1, 3);
+  const TestKernel wide =
+      TCQ_LARGE(Type::f16, Major::K, Major::MN, 128, 192, gemm::Turns::PingPong, 1, 1, 3);
+  for (const TestKernel& kernel : {large, mates, peers, square, tall, narrow, wide}) {
     oracle::Gemm g{.m = 136, .n = 72, .k = 328, .in = Type::f16, .out = Type::f16};
     g.major_a = kernel.row.major_a;
     g.major_b = kernel.row.major_b;

@@ -50,6 +50,24 @@ TEST_F(GroupedPtx, WideTilesOfPairs) {
   expect_right(narrower, with_c, 2);
 }
 
+TEST_F(GroupedPtx, RowMajorB) {
+  const TestKernel wide =
+      TCQ_LARGE(Type::bf16, Major::K, Major::MN, 128, 192, gemm::Turns::PingPong, 1, 2, 4,
+                gemm::Promotion::None, Type::bf16, true);
+  const TestKernel few = TCQ_SKINNY(1, 1, Type::f16, gemm::Skinny::Rows, 2, 32, 1, 4, Major::MN,
+                                    gemm::Promotion::None, Type::f16, true);
+  expect_right(wide, ends, 1);
+  expect_right(wide, counts, 2);
+  expect_right(wide, numbered(700), 2);
+  const auto of_f16 = [](Groups g) {
+    g.out = Type::f16;
+    return g;
+  };
+  expect_right(few, of_f16(ends), 0);
+  expect_right(few, of_f16(counts), 0);
+  expect_right(few, of_f16(numbered(300)), 0);
+}
+
 TEST_F(GroupedPtx, PairsOfCtasWithPromotion) {
   const TestKernel kernel =
       TCQ_LARGE(Type::e4m3, Major::K, Major::K, 128, 128, gemm::Turns::Together, 1, 2, 4,

@@ -55,7 +55,7 @@ def _placed_factors(scale: Tensor) -> Tuple[Tensor, int]:
 
 def _problem(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], d: Tensor,
              scale_d: Optional[Tensor]) -> _gemm.Problem:
-    """Without factors of operands: what the shapes, strides and types of all else say."""
+    """Without factors of operands and how these lie: what the shapes, strides and types of all else say."""
     out = d if scale_d is None else bias if c is None else c
     p = _gemm.Problem(m=a.shape[-2], n=b.shape[-2], k=_atoms.per_byte(a.dtype) * a.shape[-1],
                       batch=b.shape[0] if b.dim() == 3 else 1, in_=_gemm.TYPES[_atoms.TYPES[a.dtype]],
@@ -64,7 +64,7 @@ def _problem(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], 
                       beta=0 if c is None else 1, has_bias=int(bias is not None), programmatic_launch=1,
                       quantized=_gemm.NOT_QUANTIZED)
     p.size = sizeof(p)
-    p.a, p.b, p.d = (_strides(x, _gemm.K_MAJOR) for x in (a, b, d))
+    p.d = _strides(d, _gemm.K_MAJOR)
     p.c = p.scale_a = p.scale_b = p.scale_d = _gemm.Strides(-1, -1)
     if c is not None:
         p.c = _strides(c, _gemm.K_MAJOR)
@@ -75,9 +75,13 @@ def _problem(a: Tensor, b: Tensor, c: Optional[Tensor], bias: Optional[Tensor], 
     return p
 
 
-def _placed(operand: Tensor, of_k: bool) -> Tuple[Tensor, int]:
-    """As rows x K, and its major, which may be another where groups lie along K."""
-    if not of_k:
+def _on_hopper(x: Tensor) -> bool:
+    return not x.is_cuda or torch.cuda.get_device_capability(x.device) == (9, 0)
+
+
+def _placed(operand: Tensor, any_major: bool) -> Tuple[Tensor, int]:
+    """As rows x K, and its major."""
+    if not any_major:
         return _k_major(operand), _gemm.K_MAJOR
     copies, major, _ = _tensors.placed(operand)
     return _packed(operand) if copies else operand, major
@@ -92,12 +96,15 @@ class _Call:
         scaling = 0 if _coded(tensors) else _torch_checks.expect_right(tensors, grouping, activation)
         a, b, scale_a, scale_b, c, bias, sizes, d, scale_d, global_scale, global_a, global_b = tensors
         of_k = grouping == _gemm.GROUPINGS["k_ends"]
-        (a, major_a), (b, major_b) = _placed(a, of_k), _placed(b, of_k)
+        # As kernels have them: any along K; beside groups of rows B of 16 bits on Hopper.
+        a, major_a = _placed(a, of_k)
+        b, major_b = _placed(b, of_k or (sizes is not None and b.element_size() == 2 and _on_hopper(b)))
         c = None if c is None else _k_major(c)
         p = _problem(a, b, c, bias, d, scale_d)
+        p.major_a, p.major_b = major_a, major_b
+        p.a, p.b = _strides(a, major_a), _strides(b, major_b)
         if of_k and sizes is not None:
-            p.batch, p.major_a, p.major_b = sizes.numel(), major_a, major_b
-            p.a, p.b = _strides(a, major_a), _strides(b, major_b)
+            p.batch = sizes.numel()
         p.scaling, p.promotes, p.grouping, p.expected_rows = scaling, promotes and _torch_checks.is_fp8(a), grouping, expected_rows
         p.activation, p.scale_d_power_of_two = activation, power_of_two
         if scale_a is not None and scale_b is not None:

@@ -23,6 +23,8 @@ using tcq::run::Launch;
 using tcq::run::Parameter;
 
 constexpr std::uint64_t array_alignment = 256;
+constexpr std::uint64_t gap_bytes =
+    65536;  // between arrays, so that what leaves one is not in the next
 constexpr std::uint32_t map_bytes = 128;
 constexpr std::uint32_t map_alignment = 64;
 
@@ -268,8 +270,12 @@ class Placing {
   // Where the next array begins.
   std::uint64_t new_array() {
     const std::uint64_t end = memory_.global.size();
-    memory_.global.resize((end + array_alignment - 1) / array_alignment * array_alignment);
-    return memory_.global.size();
+    if (end == 0) return 0;
+    const std::uint64_t begin =
+        (end + array_alignment - 1) / array_alignment * array_alignment + gap_bytes;
+    memory_.global.resize(begin);
+    launch_.gaps.push_back({static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(begin)});
+    return begin;
   }
 
   // FILE.npy, or TYPE:FILE.npy where the dtype does not say it.

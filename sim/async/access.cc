@@ -366,12 +366,12 @@ void take_as_known(const Step& s, const Access& earlier, const Access& next, int
   const auto fences = [&](Stream stream) {
     if (stream != 0) clock.raise(stream, relied_on(s, earlier, next, cta, stream));
   };
-  fences(s.c.streams.fences(earlier.warp));
+  fences(s.c.streams.fences(earlier.warp, earlier.is_global));
   for (int lane = 0; lane < warp_threads; ++lane)
-    fences(s.c.streams.lane_fences(earlier.warp, lane));
+    fences(s.c.streams.lane_fences(earlier.warp, lane, earlier.is_global));
   // Of a write that another warp of the warpgroup made: it has fenced it, or owes that (gathered.h).
   if (next.kind == AccessKind::WgmmaRead)
-    clock.raise(s.c.streams.fences(earlier.warp), earlier.fences + 1);
+    clock.raise(s.c.streams.fences(earlier.warp, earlier.is_global), earlier.fences + 1);
 }
 
 // Where that rests on what published kernels rely on, so may that the values of a load were used by then.
@@ -446,6 +446,7 @@ bool record(Step& s, AccessId access, int cta, ByteRange bytes) {
 }
 
 bool record_global(Step& s, AccessId access, ByteRange bytes) {
+  s.c.log[access].is_global = true;
   if (!s.c.global_provenance.may_be_written(bytes)) return true;
   if (is_write(s.c.log[access].kind)) s.c.global.keep(bytes);
   return record_in(s.c.global_provenance, s, access, global_memory, bytes);

@@ -235,7 +235,7 @@ struct Warp {
   wgmma::Order order;
   std::array<bool, 8> predicates{};
   Clock clock;
-  std::vector<FenceClock> at_fence;  // its clock when lanes last executed fence.proxy.async
+  FenceClocks at_fence;  // its clock when lanes last executed fence.proxy.async
   std::vector<LoadedRegister> loaded;
   Clock fenced_inits;  // the mbarriers of its fence.mbarrier_init
   Clock lost;          // what it would know, were no arrival or wait too weak (WeakSync)

@@ -177,7 +177,7 @@ std::uint32_t lanes_without_fence(const Access& access, std::uint32_t lanes, con
   std::uint32_t unfenced = 0;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const Stream stream = streams.lane_fences(access.warp, lane);
+    const Stream stream = streams.lane_fences(access.warp, lane, access.is_global);
     if (stream == 0 || clock.at(stream) <= access.fences) unfenced |= 1u << lane;
   }
   return unfenced;
@@ -189,7 +189,7 @@ bool is_fenced_by_next(const Access& earlier, const Access& next, const Knowledg
   if (earlier.warp == next.warp)
     return lanes_without_fence(earlier, knows.lanes, knows.clock, streams) == 0;
   std::uint32_t missing = knows.lanes;
-  for (const FenceClock& fence : knows.at_fence)
+  for (const FenceClock& fence : knows.at_fence[earlier.is_global])
     if (fence.clock.at(earlier.stream) >= earlier.tick) missing &= ~fence.lanes;
   return missing == 0;
 }
@@ -197,7 +197,7 @@ bool is_fenced_by_next(const Access& earlier, const Access& next, const Knowledg
 // Of one warp: the lanes that access next fenced when all lanes knew of the access, as behind a barrier of them.
 bool met_before_fence(const Access& earlier, const Knowledge& knows) {
   std::uint32_t missing = knows.lanes;
-  for (const FenceClock& fence : knows.at_fence)
+  for (const FenceClock& fence : knows.at_fence[earlier.is_global])
     if (earlier.epoch != 0 && earlier.epoch <= fence.agreed) missing &= ~fence.lanes;
   return missing == 0;
 }
@@ -288,7 +288,7 @@ bool is_performed(const Access& load, const Clock& clock, const Streams& streams
 }
 
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams) {
-  if (clock.at(streams.fences(access.warp)) > access.fences) return true;
+  if (clock.at(streams.fences(access.warp, access.is_global)) > access.fences) return true;
   const std::uint32_t unfenced = lanes_without_fence(access, access.lanes, clock, streams);
   if (unfenced == 0 || access.width == 0) return unfenced == 0;
   for (std::uint32_t address = range.begin; address < range.end; ++address)

@@ -93,6 +93,7 @@ struct Access {
   bool finds : 1 = false;          // a strong one that depends on what was there
   bool is_narrow : 1 = false;      // a strong one of scope .cta, where there are several CTAs
   bool is_vector : 1 = false;      // a load or store of 16 bytes by each lane
+  bool is_global : 1 = false;      // of global memory, whose proxy fences count
   bool is_plain_bulk : 1 = false;  // CopyRead by cp.async.bulk without a tensor map
   bool shares_bytes = false;       // lanes of a table have bytes in common
   bool is_red_async = false;       // `operation` as of CopyReduce
@@ -138,20 +139,25 @@ class Streams {
  public:
   Streams(int warps, int warpgroups)
       : warps_(static_cast<Stream>(warps)),
-        next_(2 * warps_ + static_cast<Stream>(warpgroups)),
-        lane_fences_(static_cast<std::size_t>(warps) * 32),
+        next_(3 * warps_ + static_cast<Stream>(warpgroups)),
+        lane_fences_(2 * static_cast<std::size_t>(warps) * 32),
         lane_epochs_(static_cast<std::size_t>(warps) * 32),
         performed_(static_cast<std::size_t>(warps)),
         tracked_(static_cast<std::size_t>(warps)) {}
 
   Stream epochs(int warp) const { return static_cast<Stream>(warp); }
-  Stream fences(int warp) const { return warps_ + static_cast<Stream>(warp); }
-  Stream groups(int warpgroup) const { return 2 * warps_ + static_cast<Stream>(warpgroup); }
+  // Proxy fences of shared or of global memory.
+  Stream fences(int warp, bool global) const {
+    return warps_ + 2 * static_cast<Stream>(warp) + (global ? 1 : 0);
+  }
+  Stream groups(int warpgroup) const { return 3 * warps_ + static_cast<Stream>(warpgroup); }
   Stream make() { return next_++; }
   // Fences executed by some lanes of a warp only; 0: none yet.
-  Stream lane_fences(int warp, int lane) const { return lane_fences_[index(warp, lane)]; }
-  Stream make_lane_fences(int warp, int lane) {
-    Stream& stream = lane_fences_[index(warp, lane)];
+  Stream lane_fences(int warp, int lane, bool global) const {
+    return lane_fences_[2 * index(warp, lane) + (global ? 1 : 0)];
+  }
+  Stream make_lane_fences(int warp, int lane, bool global) {
+    Stream& stream = lane_fences_[2 * index(warp, lane) + (global ? 1 : 0)];
     if (stream == 0) stream = make();
     return stream;
   }
@@ -314,10 +320,13 @@ struct FenceClock {
   Tick agreed = 0;
 };
 
+// Of shared, of global memory.
+using FenceClocks = std::array<std::vector<FenceClock>, 2>;
+
 // What the accessing lanes know: their clock, and the warp's clocks at proxy fences.
 struct Knowledge {
   const Clock& clock;
-  const std::vector<FenceClock>& at_fence;
+  const FenceClocks& at_fence;
   std::uint32_t lanes = 0;
   const LaneOrder* order = nullptr;  // null: the warp is one thread
   bool trusts_meetings = false;      // lanes that met count as ordered

@@ -50,11 +50,15 @@ std::uint16_t mask_at(const Executor& x, std::uint32_t operand, int lane) {
              : static_cast<std::uint16_t>(x.number(x.value(operand), lane));
 }
 
-bool global_at(Executor& x, const Value& address, int lane, std::uint64_t& offset) {
+// False: a Fault.
+bool global_at(Executor& x, const Value& address, int lane, std::uint64_t bytes,
+               std::uint64_t& offset) {
   const std::uint64_t a = x.address(address, lane);
   if (in_window(a, global_window)) {
     offset = a - global_window;
-    return true;
+    if (are_somebodys(x.feeder.launch(), offset, bytes)) return true;
+    x.fail(Fault::GlobalOutOfRange, lane, static_cast<std::int64_t>(offset));
+    return false;
   }
   x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(a));
   return false;
@@ -70,6 +74,11 @@ struct TensorOperand {
 bool is_im2col(const ptx::Form& form) {
   const auto mode = form.get<ptx::LoadMode>();
   return mode == ptx::LoadMode::Im2col || mode == ptx::LoadMode::Im2colNoOffs;
+}
+
+bool is_by_rows(const ptx::Form& form) {
+  const auto mode = form.get<ptx::LoadMode>();
+  return mode == ptx::LoadMode::TileGather4 || mode == ptx::LoadMode::TileScatter4;
 }
 
 // [map, {c0, c1}]
@@ -88,9 +97,11 @@ bool read_tensor(Executor& x, const Value& value, int lane, TensorOperand& opera
   };
   const auto count =
       coordinates.kind == ValueKind::Vector ? static_cast<std::uint32_t>(coordinates.value) : 1u;
+  if (!is_by_rows(x.form()) && static_cast<int>(count) != map_value(x, operand.map).rank)
+    x.fail(Fault::TensorMapRankDiffers, lane, static_cast<std::int64_t>(count));
   for (std::uint32_t i = 0; i < count && i < tma::max_rank; ++i)
     operand.start.at[i] = static_cast<std::int32_t>(x.number(at(i), lane));
-  if (map_value(x, operand.map).im2col.is_on != is_im2col(x.form()))
+  if (!x.c.finding && map_value(x, operand.map).im2col.is_on != is_im2col(x.form()))
     x.fail(Fault::TensorMapMode, lane);
   return true;
 }
@@ -107,10 +118,6 @@ void read_offsets(Executor& x, const Value& value, int lane, TensorOperand& oper
 bool is_tiled(const ptx::Form& form) {
   const auto mode = form.get<ptx::LoadMode>();
   return mode == ptx::LoadMode::None || mode == ptx::LoadMode::Tile;
-}
-bool is_by_rows(const ptx::Form& form) {
-  const auto mode = form.get<ptx::LoadMode>();
-  return mode == ptx::LoadMode::TileGather4 || mode == ptx::LoadMode::TileScatter4;
 }
 
 constexpr std::uint32_t rows_of_four = 4;
@@ -133,13 +140,20 @@ std::uint32_t row_bytes(const Executor& x, const TensorOperand& tensor) {
   return tma::row_pitch_bytes(map_value(x, tensor.map));
 }
 
+// Of a copy to one CTA. False: a Fault.
+bool is_beside(Executor& x, std::uint32_t to, std::uint32_t barrier, int lane) {
+  if (rank_of(to) == rank_of(barrier)) return true;
+  if (!x.c.finding) x.fail(Fault::MbarrierElsewhere, lane, barrier);
+  return false;
+}
+
 // One load for each CTA that gets the box. With cta_group::2 its bytes count in that CTA of the destination's pair
 // which the mbarrier's parity in the cluster says.
 bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor, std::uint32_t to) {
   const std::uint32_t barrier = shared_at(x, x.value(2), lane);
   const std::uint16_t mask = mask_at(x, is_im2col(x.form()) ? 4 : 3, lane);
   if (x.form().get<ptx::CtaGroup>() != ptx::CtaGroup::Two) {
-    if (mask == 0 && rank_of(to) != rank_of(barrier)) return false;
+    if (mask == 0 && !is_beside(x, to, barrier, lane)) return true;
     x.add(machine::TensorLoad{tensor.map, tensor.start, shared_address(x, to),
                               shared_address(x, barrier), mask},
           1u << lane);
@@ -173,8 +187,11 @@ bool make_tensor(Executor& x) {
     fine = !by_rows || is_row_of_four(x, tensor);
     for (std::uint32_t row = 0; fine && row < (by_rows ? rows_of_four : 1); ++row) {
       const TensorOperand one = by_rows ? row_of_four(tensor, row) : tensor;
-      const std::uint32_t at =
-          shared_at(x, x.value(loads ? 0 : 1), lane) + (by_rows ? row * row_bytes(x, tensor) : 0);
+      const std::uint32_t begin = loads && !ptx::is_own_shared(x.form().space())
+                                      ? shared_at(x, x.value(0), lane)
+                                      : own_shared_at(x, x.value(loads ? 0 : 1), lane);
+      if (x.c.finding) return;
+      const std::uint32_t at = begin + (by_rows ? row * row_bytes(x, tensor) : 0);
       const machine::TensorStore store{one.map, one.start, shared_address(x, at)};
       if (loads)
         fine = add_tensor_loads(x, lane, one, at);
@@ -207,7 +224,7 @@ bool make_tensor_reduction(Executor& x) {
     TensorOperand tensor;
     if (!read_tensor(x, x.value(0), lane, tensor)) return false;
     what = machine::TensorReduce{tensor.map, tensor.start,
-                                 shared_address(x, shared_at(x, x.value(1), lane)), op};
+                                 shared_address(x, own_shared_at(x, x.value(1), lane)), op};
     return true;
   });
 }
@@ -243,19 +260,26 @@ bool make_bulk(Executor& x) {
   const bool from_shared = is_shared(form.space(ptx::Slot::Space2));
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
     const auto bytes = static_cast<std::uint32_t>(x.number(x.value(2), lane));
-    const auto shared = [&](std::uint32_t operand) {
-      return shared_address(x, shared_at(x, x.value(operand), lane));
-    };
     std::uint64_t global = 0;
-    if (to_shared && from_shared) {
-      what = machine::BulkSend{shared(1), shared(0), bytes, shared(3)};
+    if (!(to_shared && from_shared) &&
+        !global_at(x, x.value(to_shared ? 1 : 0), lane, bytes, global))
+      return true;
+    if (!to_shared) {
+      const std::uint32_t from = own_shared_at(x, x.value(1), lane);
+      what = machine::BulkStore{shared_address(x, from), global, bytes, byte_mask(lane)};
       return true;
     }
-    if (!global_at(x, x.value(to_shared ? 1 : 0), lane, global)) return true;
-    if (to_shared)
-      what = machine::BulkLoad{global, shared(0), bytes, shared(3), mask_at(x, 4, lane)};
+    const std::uint16_t mask = mask_at(x, 4, lane);
+    const std::uint32_t to = ptx::is_own_shared(form.space()) ? own_shared_at(x, x.value(0), lane)
+                                                              : shared_at(x, x.value(0), lane);
+    const std::uint32_t barrier = shared_at(x, x.value(3), lane);
+    if (mask == 0 && !is_beside(x, to, barrier, lane)) return true;
+    const machine::Address target = shared_address(x, to), completes = shared_address(x, barrier);
+    if (from_shared)
+      what = machine::BulkSend{shared_address(x, own_shared_at(x, x.value(1), lane)), target, bytes,
+                               completes};
     else
-      what = machine::BulkStore{shared(1), global, bytes, byte_mask(lane)};
+      what = machine::BulkLoad{global, target, bytes, completes, mask};
     return true;
   });
 }
@@ -267,18 +291,18 @@ bool make_bulk_reduction(Executor& x) {
   if (!reduction_of(x.form(), op) || !data_type_of(x.form(), type)) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
     std::uint64_t global = 0;
-    const auto shared = [&](std::uint32_t operand) {
-      return shared_address(x, shared_at(x, x.value(operand), lane));
-    };
+    const auto bytes = static_cast<std::uint32_t>(x.number(x.value(2), lane));
+    const machine::Address from = shared_address(x, own_shared_at(x, x.value(1), lane));
     if (is_shared(x.form().space())) {
+      const std::uint32_t to = shared_at(x, x.value(0), lane);
+      const std::uint32_t barrier = shared_at(x, x.value(3), lane);
+      if (!is_beside(x, to, barrier, lane)) return true;
       what = machine::BulkSendReduce{
-          shared(1), shared(0), static_cast<std::uint32_t>(x.number(x.value(2), lane)),
-          shared(3), op,        type};
+          from, shared_address(x, to), bytes, shared_address(x, barrier), op, type};
       return true;
     }
-    if (!global_at(x, x.value(0), lane, global)) return true;
-    what = machine::BulkReduce{shared(1), global,
-                               static_cast<std::uint32_t>(x.number(x.value(2), lane)), op, type};
+    if (!global_at(x, x.value(0), lane, bytes, global)) return true;
+    what = machine::BulkReduce{from, global, bytes, op, type};
     return true;
   });
 }
@@ -304,8 +328,9 @@ bool make_cp_async(Executor& x) {
     x.for_each_lane(lanes, [&](int lane) {
       const auto l = static_cast<std::size_t>(lane);
       std::uint64_t global = 0;
-      copy.to.at[l] = offset_of(shared_at(x, x.value(0), lane));
-      if (copy.from.bytes == 0 || x.c.finding || !global_at(x, x.value(1), lane, global)) return;
+      copy.to.at[l] = offset_of(own_shared_at(x, x.value(0), lane));
+      const auto count = static_cast<std::uint64_t>(copy.from.bytes);
+      if (count == 0 || x.c.finding || !global_at(x, x.value(1), lane, count, global)) return;
       copy.from.at[l] = static_cast<std::uint32_t>(global);
     });
     x.add(copy, lanes);
@@ -337,8 +362,11 @@ bool make_st_async(Executor& x) {
   if (each * count > 16) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
     machine::StoreAsync store;
-    store.to = shared_address(x, shared_at(x, x.value(0), lane));
-    store.barrier = shared_address(x, shared_at(x, x.value(2), lane));
+    const std::uint32_t to = shared_at(x, x.value(0), lane);
+    const std::uint32_t barrier = shared_at(x, x.value(2), lane);
+    if (!is_beside(x, to, barrier, lane)) return true;
+    store.to = shared_address(x, to);
+    store.barrier = shared_address(x, barrier);
     store.bytes = static_cast<std::uint32_t>(each * count);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint64_t bits = x.number(is_vector ? x.item(data, i) : data, lane);
@@ -368,8 +396,11 @@ bool make_red_async(Executor& x) {
                       bulk::check_shared(reduction.op, reduction.type) == Fault::None;
   if (!exists) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
-    reduction.to = shared_address(x, shared_at(x, x.value(0), lane));
-    reduction.barrier = shared_address(x, shared_at(x, x.value(2), lane));
+    const std::uint32_t to = shared_at(x, x.value(0), lane);
+    const std::uint32_t barrier = shared_at(x, x.value(2), lane);
+    if (!is_beside(x, to, barrier, lane)) return true;
+    reduction.to = shared_address(x, to);
+    reduction.barrier = shared_address(x, barrier);
     reduction.value = x.number(x.value(1), lane);
     what = reduction;
     return true;

@@ -128,6 +128,9 @@ struct Executor {
 // Of an operand, generic or shared: its place in the shared window.
 std::uint32_t shared_at(const Executor& x, const ptx::Value& address, int lane);
 
+// The same where only the CTA's own may be named; another one's is a Fault.
+std::uint32_t own_shared_at(Executor& x, const ptx::Value& address, int lane);
+
 // A shared address in a CTA of the cluster: the window's bits may say which.
 machine::Address shared_address(const Executor& x, std::uint32_t address);
 

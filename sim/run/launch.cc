@@ -144,6 +144,11 @@ std::string refusal_of(const Kernel& kernel, const Launch& launch) {
   return {};
 }
 
+bool are_somebodys(const Launch& launch, std::uint64_t offset, std::uint64_t bytes) {
+  const auto gap = std::ranges::upper_bound(launch.gaps, offset, {}, &machine::ByteRange::end);
+  return gap == launch.gaps.end() || offset + bytes <= gap->begin;
+}
+
 tma::Capability capability_of(const Kernel& kernel) {
   return ptx::is_for_sm90(kernel.program->unit) ? tma::Capability::V9 : tma::Capability::V10;
 }

@@ -33,6 +33,8 @@ struct Launch {
   bool whole_grid = false;      // all CTAs at once: may_run_whole()
   std::uint32_t registers = 0;  // per thread; 0: as many as fit, where the kernel has a setmaxnreg
   std::vector<std::uint8_t> parameters;
+  // Of global memory, ascending: bytes between arrays, which are nobody's.
+  std::vector<machine::ByteRange> gaps;
   std::vector<MapPlace> map_places;
   std::vector<tma::TensorMap> maps;  // addresses are offsets into global memory
   std::vector<std::string> map_names;
@@ -48,6 +50,9 @@ std::optional<Dim3> required_cluster(const Kernel& kernel);
 
 // Why a device refuses the launch, by the kernel's directives; empty: it does not.
 std::string refusal_of(const Kernel& kernel, const Launch& launch);
+
+// Do so many bytes of global memory from `offset` on meet none of the launch's gaps?
+bool are_somebodys(const Launch& launch, std::uint64_t offset, std::uint64_t bytes);
 
 // Of the devices that the kernel is for.
 tma::Capability capability_of(const Kernel& kernel);

@@ -85,6 +85,13 @@ Target target_of(const Executor& x, Space space, std::uint64_t address) {
   }
 }
 
+// In another memory than the instruction names.
+bool is_elsewhere(Space space, const Target& t) {
+  if (space == Space::Global) return t.memory != Target::Memory::Global;
+  return ptx::is_own_shared(space) && t.memory == Target::Memory::Shared &&
+         t.cta != machine::own_cta;
+}
+
 // --- bytes and registers ---------------------------------------------------------------------------
 
 bool is_extended(ptx::Type type) {
@@ -247,11 +254,37 @@ bool check_blocks(Executor& x, const std::array<Target, 32>& targets, int bytes)
   return !x.c.finding;
 }
 
+bool check_gaps(Executor& x, const std::array<Target, 32>& targets, int bytes) {
+  const Launch& launch = x.feeder.launch();
+  if (launch.gaps.empty()) return true;
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const Target& t = targets[static_cast<std::size_t>(lane)];
+    const bool is_fine = t.memory != Target::Memory::Global ||
+                         are_somebodys(launch, t.at, static_cast<std::uint64_t>(bytes));
+    if (!is_fine && !x.c.finding)
+      x.fail(Fault::GlobalOutOfRange, lane, static_cast<std::int64_t>(t.at));
+  });
+  return !x.c.finding;
+}
+
+// All that lies between the lanes' bytes, too.
+bool lie_apart_from_gaps(const Executor& x, const LaneAddresses& where) {
+  const Launch& launch = x.feeder.launch();
+  if (launch.gaps.empty()) return true;
+  std::uint64_t lowest = window_bytes, end = 0;
+  x.for_each_lane(x.group.active, [&](int lane) {
+    const std::uint64_t at = where.at[static_cast<std::size_t>(lane)];
+    lowest = std::min(lowest, at);
+    end = std::max(end, at + static_cast<std::uint64_t>(where.bytes));
+  });
+  return are_somebodys(launch, lowest, end - lowest);
+}
+
 // The lanes' bytes in a few memories, each of them one statement.
 template <class Make>
 void split_by_memory(Executor& x, const std::array<Target, 32>& targets, int bytes, Make make) {
   std::uint32_t left = x.group.active;
-  if (!check_blocks(x, targets, bytes)) return;
+  if (!check_blocks(x, targets, bytes) || !check_gaps(x, targets, bytes)) return;
   while (left != 0) {
     const Target first = targets[static_cast<std::size_t>(std::countr_zero(left))];
     LaneAddresses where;
@@ -283,7 +316,7 @@ std::optional<std::array<Target, 32>> targets_where(Executor& x, AddressOf addre
     Target& t = targets[static_cast<std::size_t>(lane)];
     t = target_of(x, space, at);
     const bool is_device = t.memory == Target::Memory::Global;
-    if (needs_device && !is_device) t.memory = Target::Memory::Nowhere;
+    if (is_elsewhere(space, t) || (needs_device && !is_device)) t.memory = Target::Memory::Nowhere;
     if (t.memory != Target::Memory::Nowhere || !fine) return;
     fine = false;
     x.fail(Fault::AddressNowhere, lane, static_cast<std::int64_t>(at));
@@ -385,6 +418,12 @@ std::uint32_t shared_at(const Executor& x, const Value& address, int lane) {
   return ranked(x, static_cast<std::uint32_t>(in_window(a, shared_window) ? a - shared_window : a));
 }
 
+std::uint32_t own_shared_at(Executor& x, const Value& address, int lane) {
+  const std::uint32_t at = shared_at(x, address, lane);
+  if (rank_of(at) != x.warp.cta && !x.c.finding) x.fail(Fault::AddressNowhere, lane, at);
+  return at;
+}
+
 machine::Address shared_address(const Executor& x, std::uint32_t address) {
   machine::Address result(offset_of(address));
   if (rank_of(address) != x.warp.cta) result.cta = rank_of(address);
@@ -402,7 +441,7 @@ bool is_one_memory(const Executor& x, const Value& address, int bytes, LaneAddre
   const std::uint64_t first = base.number(std::countr_zero(x.group.active));
   const Target target =
       target_of(x, x.form().space(), first + static_cast<std::uint64_t>(address.value));
-  if (is_own(target)) return false;
+  if (is_own(target) || is_elsewhere(x.form().space(), target)) return false;
   where.global = target.memory == Target::Memory::Global;
   where.cta = target.cta;
   where.bytes = bytes;
@@ -420,7 +459,7 @@ bool is_one_memory(const Executor& x, const Value& address, int bytes, LaneAddre
     place([words = base.words](int lane) { return std::uint64_t{words[lane]}; });
   else
     place([base](int lane) { return base.number(lane); });
-  return outside < extent;
+  return outside < extent && (!where.global || lie_apart_from_gaps(x, where));
 }
 
 }  // namespace

@@ -99,6 +99,12 @@ void finish_vote(Executor& x) {
 
 using AddressAndNumber = std::pair<std::uint32_t, std::uint32_t>;
 
+// Of an arrival, or of bytes that it expects or completes: of a peer where the form says .shared::cluster, or nothing.
+std::uint32_t mbarrier_at(Executor& x, const Value& address, int lane) {
+  return ptx::is_own_shared(x.form().space()) ? own_shared_at(x, address, lane)
+                                              : shared_at(x, address, lane);
+}
+
 bool make_init(Executor& x) {
   for_each_alike(
       x,
@@ -136,7 +142,7 @@ bool make_arrive(Executor& x) {
   for_each_alike(
       x,
       [&](int lane) {
-        return AddressAndNumber{shared_at(x, x.value(at), lane),
+        return AddressAndNumber{mbarrier_at(x, x.value(at), lane),
                                 counted ? small(x, at + 1, lane) : 1};
       },
       [&](const AddressAndNumber& a) -> machine::Instruction {
@@ -180,7 +186,7 @@ bool make_tx(Executor& x) {
   for_each_alike(
       x,
       [&](int lane) {
-        return AddressAndNumber{shared_at(x, x.value(0), lane), small(x, 1, lane)};
+        return AddressAndNumber{mbarrier_at(x, x.value(0), lane), small(x, 1, lane)};
       },
       [&](const AddressAndNumber& a) -> machine::Instruction {
         const Address barrier = shared_address(x, a.first);
@@ -218,8 +224,12 @@ bool make_try_wait(Executor& x) {
 
 bool make_proxy_fence(Executor& x) {
   const auto proxy = x.form().get<ptx::Proxy>();
-  if (proxy == ptx::Proxy::Async || proxy == ptx::Proxy::AsyncGeneric)
-    x.add(machine::FenceProxyAsync{}, x.group.active);
+  const ptx::Space space = x.form().space();
+  const bool is_restricted = proxy == ptx::Proxy::AsyncGeneric;  // to shared memory
+  if (proxy == ptx::Proxy::Async || is_restricted)
+    x.add(machine::FenceProxyAsync{.shared = space != ptx::Space::Global,
+                                   .global = !ptx::is_shared(space) && !is_restricted},
+          x.group.active);
   if (proxy == ptx::Proxy::TensormapGeneric) add_tensormap_fence(x);
   if (proxy != ptx::Proxy::Async) x.add(machine::FenceMemory{}, x.group.active);
   return true;
@@ -260,6 +270,15 @@ bool make_wgmma(Executor& x) {
     return operand < x.operand_count() ? static_cast<std::int32_t>(small(x, operand, lane)) : 1;
   };
   mma.op.accumulate = (flag(next) & 1) != 0;
+  x.for_each_lane(x.group.active, [&](int other) {
+    const auto differs = [&](std::uint32_t operand) {
+      return operand < x.operand_count() && x.value(operand).kind != ValueKind::Vector &&
+             x.number(x.value(operand), other) != x.number(x.value(operand), lane);
+    };
+    if (!x.c.finding && (differs(1) || differs(2) || differs(next)))
+      x.fail(Fault::WgmmaOperandsDiffer, other);
+  });
+  if (x.c.finding) return true;
   if (!mma.op.accumulate) define_rows(x);
   form.negate_a = flag(next + 1) == -1;
   form.negate_b = flag(next + 2) == -1;
@@ -358,7 +377,7 @@ bool make_matrices(Executor& x) {
   const int registers = m.count * (m.bytes ? matrix::registers(*m.bytes) : 1);
   if (data.kind == ValueKind::Vector ? data.value != registers : registers != 1) return false;
   for (int lane = 0; lane < 32; ++lane)
-    m.rows[static_cast<std::size_t>(lane)] = offset_of(shared_at(x, address, lane));
+    m.rows[static_cast<std::size_t>(lane)] = offset_of(own_shared_at(x, address, lane));
   for (int r = 0; r < registers; ++r) {
     const Value& reg =
         data.kind == ValueKind::Vector ? x.item(data, static_cast<std::uint32_t>(r)) : data;

@@ -132,6 +132,8 @@ TEST(Im2col, BytesAreCountedAndModesAgree) {
   tma::TensorMap map = column(0, 0, 0, 0);
   map.im2col = {};
   EXPECT_EQ(run_column(kernel(load), map).fault(), Fault::TensorMapMode);
+  map.rank = 3;
+  EXPECT_EQ(run_column(kernel(tiled), map).fault(), Fault::TensorMapRankDiffers);
 }
 
 TEST(Im2col, CornersHaveTheirBits) {

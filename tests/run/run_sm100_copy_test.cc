@@ -248,8 +248,7 @@ TEST(PairCopy, WhatNobodyExpectsIsAFault) {
 
 // Without cta_group::2 the mbarrier lies in the destination's CTA.
 TEST(PairCopy, AnotherCtasMbarrierTakesAPair) {
-  EXPECT_EQ(run_pair(replaced(pair, ".1d.cta_group::2", ".1d")).fault(),
-            Fault::UnmodelledInstruction);
+  EXPECT_EQ(run_pair(replaced(pair, ".1d.cta_group::2", ".1d")).fault(), Fault::MbarrierElsewhere);
 }
 
 }  // namespace

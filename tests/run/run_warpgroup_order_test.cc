@@ -78,6 +78,16 @@ TEST(RunWarpgroupOrder, AStoreThatItsWarpHasFencedIsDisputed) {
   }
 }
 
+// The address of x in each thread's own descriptor: another one in a warp's rows, or in a lane.
+TEST(RunWarpgroupOrder, DescriptorsAreOneInTheWarpgroup) {
+  const std::string by_warp = "and.b32 %r7, %r1, 0x60;\nshl.b32 %r7, %r7, 3;\n";
+  const std::string by_lane = "and.b32 %r7, %r1, 1;\nshl.b32 %r7, %r7, 8;\n";
+  for (const std::string& offset : {by_warp, by_lane})
+    EXPECT_TRUE(multiply(offset + "add.u32 %r2, %r2, %r7;\n").contains(Fault::WgmmaOperandsDiffer))
+        << offset;
+  EXPECT_EQ(multiply("mov.b32 %r7, 0;\nadd.u32 %r2, %r2, %r7;\n"), right);
+}
+
 // Warp 0 lets warp 3 go on when it has issued its part.
 TEST(RunWarpgroupOrder, TheFenceIsOwedUntilTheWriterIssuesItsPart) {
   const std::string late_store = "@%p3 bar.sync 2, 64;\n" + std::string(store_a);

@@ -206,18 +206,29 @@ void StoreMatrices::execute(Step& s) const {
 
 // --- the proxy fence -------------------------------------------------------------------------------
 
-void FenceProxyAsync::execute(Step& s) const {
-  ++s.warp.fences;
+namespace {
+
+void fence_proxy(Step& s, bool global) {
+  const int warp = s.warp.number;
   if (s.lanes == all_lanes) {
-    s.warp.clock.raise(s.c.streams.fences(s.warp.number), s.warp.fences);
+    s.warp.clock.raise(s.c.streams.fences(warp, global), s.warp.fences);
   } else {
     s.for_each_lane([&](int lane) {
-      s.warp.clock.raise(s.c.streams.make_lane_fences(s.warp.number, lane), s.warp.fences);
+      s.warp.clock.raise(s.c.streams.make_lane_fences(warp, lane, global), s.warp.fences);
     });
   }
-  for (FenceClock& fence : s.warp.at_fence) fence.lanes &= ~s.lanes;
-  std::erase_if(s.warp.at_fence, [](const FenceClock& fence) { return fence.lanes == 0; });
-  s.warp.at_fence.push_back({s.lanes, s.warp.clock, s.warp.order_of_lanes.ordered.all()});
+  std::vector<FenceClock>& at_fence = s.warp.at_fence[global];
+  for (FenceClock& fence : at_fence) fence.lanes &= ~s.lanes;
+  std::erase_if(at_fence, [](const FenceClock& fence) { return fence.lanes == 0; });
+  at_fence.push_back({s.lanes, s.warp.clock, s.warp.order_of_lanes.ordered.all()});
+}
+
+}  // namespace
+
+void FenceProxyAsync::execute(Step& s) const {
+  ++s.warp.fences;
+  if (shared) fence_proxy(s, false);
+  if (global) fence_proxy(s, true);
 }
 
 }  // namespace tcq::machine

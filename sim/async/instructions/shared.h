@@ -65,9 +65,17 @@ struct StoreMatrices {
   void execute(Step&) const;
 };
 
+// Of the memories that it names: fence.proxy.async of all, .shared::{cta, cluster} and .global of one. What .shared::cta leaves out
+// of other CTAs is not modelled: theirs count as fenced.
 struct FenceProxyAsync {
+  bool shared = true, global = true;
+
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
-  std::string text(const Names&) const { return "fence.proxy.async"; }
+  std::string text(const Names&) const {
+    return shared && global ? "fence.proxy.async"
+           : shared         ? "fence.proxy.async.shared::cta"
+                            : "fence.proxy.async.global";
+  }
   void execute(Step&) const;
 };
 

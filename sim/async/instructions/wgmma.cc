@@ -201,6 +201,8 @@ void WgmmaMma::execute(Step& s) const {
     group.mmas.push_back({s.kept(), s.number, 0, s.c.log.add(access), false});
   }
   Mma& mma = group.mmas[number - group.first_mma];
+  if (const auto* first = std::get_if<WgmmaMma>(mma.what); first != nullptr && first->op != op)
+    return s.fail(Fault::WgmmaOperandsDiffer, s.first_lane());
 
   // One access for the warpgroup; what it knows, and whose fences count, are this warp's.
   const auto issuer =

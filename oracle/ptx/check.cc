@@ -271,7 +271,8 @@ Verdict check_text(std::string_view text, const PtxTarget& target, RegisterScope
     return is_ours ? illegal(Fault::StatementMalformed, malformed)
                    : unmodelled(fmt::format(
                          "{}: only statements of wgmma, tcgen05 and mma are modelled", malformed));
-  const bool depends = statement->opcode == "wgmma" || statement->opcode == "tcgen05";
+  const bool depends =
+      statement->opcode == "wgmma" || statement->opcode == "tcgen05" || statement->opcode == "mma";
   if (depends && !target.unknown.empty())
     return unmodelled(fmt::format("target {} is not modelled", quoted(target.unknown)));
   return check_statement(*statement, target.target);

@@ -3,58 +3,180 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
+#include "oracle/ptx/letters.h"
 #include "oracle/ptx/warp_mma.h"
+#include "oracle/ptx/warp_mma_words.h"
 #include "sim/isa/base/mma_fragment.h"
+#include "sim/isa/base/mma_scales.h"
 
 namespace tcq::oracle {
 namespace {
 
 using OperandKind = PtxOperand::Kind;
+using enum RegisterClass;
 
-struct Counts {
-  int d, a, b;
+// A fragment: how many registers, of which types; of C the constants that may stand for a register.
+struct Fragment {
+  std::string_view name;
+  int count;
+  std::vector<RegisterClass> classes;
+  bool takes_integers = false, takes_floats = false, takes_doubles = false;
 };
 
+// Measured against ptxas 13.0.88: every type that .reg takes, in every operand.
+std::vector<RegisterClass> classes_of_sums(std::string_view type) {
+  if (type == "f64") return {B64, I64, F64};
+  if (type == "s32") return {B32, I32};
+  return type == "f32" ? std::vector{B32, F32} : std::vector{B32, F16x2};
+}
+
+std::vector<RegisterClass> classes_of_operand(const WarpMma& mma, std::string_view type) {
+  if (type == "f64") return {B64, I64, F64};
+  if (type == "f16") return {B32, F16x2};
+  if (type == "bf16" || type == "tf32" || !mma.kind.empty()) return {B32};
+  return {B32, I32, F16x2, F32};
+}
+
+Fragment c_fragment(const WarpMma& mma, int count) {
+  return {"C",
+          count,
+          classes_of_sums(mma.c),
+          mma.c == "s32",
+          mma.c == "f32" || mma.c == "f64",
+          mma.c == "f64"};
+}
+
 // Of m8n8k4 of f16 a thread has four halves of A and B, and eight sums.
-Counts counts_of(const WarpMma& mma) {
-  if (mma.quad_pairs) return {mma.d_bits == 32 ? 8 : 4, 2, 2};
-  return {warp_mma::d_registers(mma.m, mma.d_bits), warp_mma::a_registers(mma.m, mma.k, mma.a_bits),
-          warp_mma::b_registers(mma.k, mma.b_bits)};
+std::array<Fragment, 4> fragments_of(const WarpMma& mma) {
+  using namespace warp_mma;
+  const auto sums = [&](int bits) { return mma.quad_pairs ? bits / 4 : d_registers(mma.m, bits); };
+  const int of_a = mma.quad_pairs ? 2 : a_registers(mma.m, mma.k, mma.a_bits);
+  const int of_b = mma.quad_pairs ? 2 : b_registers(mma.k, mma.b_bits);
+  return {{{"D", sums(mma.d_bits), classes_of_sums(mma.d)},
+           {"A", of_a, classes_of_operand(mma, mma.a)},
+           {"B", of_b, classes_of_operand(mma, mma.b)},
+           c_fragment(mma, sums(mma.c_bits))}};
 }
 
-std::string opcode_of(const PtxStatement& statement) {
-  std::string text(statement.opcode);
-  for (const std::string_view word : statement.qualifiers) text += fmt::format(".{}", word);
-  return text;
+bool holds_only(const PtxOperand& vector, const std::vector<RegisterClass>& classes) {
+  for (std::size_t i = 0; i < register_class_count; ++i) {
+    const auto c = static_cast<RegisterClass>(i);
+    const bool fine = c == RegisterClass::Unknown ||
+                      std::find(classes.begin(), classes.end(), c) != classes.end();
+    if (vector.holds[i] && !fine) return false;
+  }
+  return true;
 }
 
-// A vector, or a register where there is one only.
-Verdict check_fragment(std::string_view name, const PtxOperand& given, int expected) {
-  const bool is_vector = given.kind == OperandKind::Vector && given.only_registers;
-  const bool is_single = given.kind == OperandKind::Register && expected == 1;
-  if (!is_vector && !is_single)
-    return illegal(Fault::OperandKind,
-                   fmt::format("{} is {}, expected {} register{}", name, quoted(given.text),
-                               expected, expected == 1 ? "" : "s"));
-  if (is_vector && given.count != static_cast<std::uint64_t>(expected))
+Verdict wrong_kind(std::string_view name, const PtxOperand& given, std::string_view expected) {
+  return illegal(Fault::OperandKind,
+                 fmt::format("{} is {}, expected {}", name, quoted(given.text), expected));
+}
+
+std::string types_text(const std::vector<RegisterClass>& classes) {
+  if (classes.front() == B64) return ".f64";
+  const auto has = [&](RegisterClass c) {
+    return std::find(classes.begin(), classes.end(), c) != classes.end();
+  };
+  return has(F32) && !has(I32) ? ".f32 or .b32" : ".b32";
+}
+
+// Constants are C's, of its own type. Measured: with a register beside it ptxas 13.0.88 takes others, by the type of
+// that register.
+Verdict check_constants(const Fragment& fragment, const PtxOperand& given) {
+  const bool own = (given.integers == 0 || fragment.takes_integers) &&
+                   (given.floats == 0 || fragment.takes_floats) &&
+                   (given.doubles == 0 || fragment.takes_doubles);
+  if (own) return legal();
+  const bool is_f64 = fragment.takes_doubles;
+  if (fragment.name == "D" || (given.integers == given.count && !is_f64))
+    return wrong_kind(fragment.name, given,
+                      fragment.takes_floats
+                          ? "registers, or constants such as 0f00000000"
+                          : fmt::format("{} registers", types_text(fragment.classes)));
+  return unmodelled(fmt::format(
+      "{} is {}: constants are modelled as C of f32, s32 and f64, of its own type; ptxas goes by "
+      "the registers beside them",
+      fragment.name, quoted(given.text)));
+}
+
+// A vector, of one register, too.
+Verdict check_fragment(const Fragment& fragment, const PtxOperand& given) {
+  const bool is_d = fragment.name == "D";
+  const auto& [name, count, classes, integers, floats, doubles] = fragment;
+  const std::string registers =
+      fmt::format("{} {} register{} in braces", count, types_text(classes), count == 1 ? "" : "s");
+  if (is_expression(given))
+    return unmodelled(
+        fmt::format("{} is {}: expressions are not evaluated", name, quoted(given.text)));
+  if (given.kind != OperandKind::Vector || !given.only_values || (given.has_sink && !is_d))
+    return wrong_kind(name, given, registers);
+  if (given.count != static_cast<std::uint64_t>(count))
     return illegal(Fault::OperandCount,
-                   fmt::format("{} has {} registers, expected {}", name, given.count, expected));
-  return legal();
+                   fmt::format("{} has {} registers, expected {}", name, given.count, count));
+  if (is_d && given.sinks == given.count) return wrong_kind(name, given, registers);
+  if (!holds_only(given, classes)) return wrong_kind(name, given, registers);
+  // Measured: ptxas 13.0.88 takes a sink as D of bf16 and s8, refuses it as D of e4m3 and of some f64.
+  if (given.has_sink)
+    return unmodelled(
+        fmt::format("D is {}: the manual has no sink here, ptxas takes it for some types",
+                    quoted(given.text)));
+  return check_constants(fragment, given);
 }
 
-Verdict check_target(const WarpMma& mma, std::optional<Target> asked) {
-  const bool has_scales =
-      !asked || *asked == Target::sm_120a || *asked == Target::sm_120f || *asked == Target::sm_121a;
-  if (mma.kind.empty() || has_scales) return legal();
+// ---- Scale factors ------------------------------------------------------------------------------
+
+Verdict check_scale_data(std::string_view name, const PtxOperand& given) {
+  return is_register(given, {B32, I32, F16x2, F32}) ? legal()
+                                                    : wrong_kind(name, given, "one .b32 register");
+}
+
+// One half of {byte-id, thread-id}: a number of those that exist, or a .b16 register, whose value is not in the text.
+Verdict check_selector_half(std::string_view name, std::string_view text, int last, int step) {
+  const auto value = immediate_value(text);
+  if (!value || (*value >= 0 && *value <= last && *value % step == 0)) return legal();
+  const std::string expected = last == 0   ? "0"
+                               : step == 1 ? fmt::format("0 to {}", last)
+                                           : fmt::format("0 or {}", step);
   return illegal(Fault::QualifierUnknown,
-                 fmt::format("mma with .kind and .block_scale exists on sm_120a, sm_120f and "
-                             "sm_121a only; got {}",
-                             tcq::name(*asked)));
+                 fmt::format("{} is {}, expected {}", name, *value, expected));
+}
+
+Verdict check_selector(const WarpMma& mma, char matrix, const PtxOperand& given) {
+  const std::string name = fmt::format("{{byte-id-{0}, thread-id-{0}}}", matrix);
+  if (is_expression(given))
+    return unmodelled(
+        fmt::format("{} is {}: expressions are not evaluated", name, quoted(given.text)));
+  const bool fits = given.kind == OperandKind::Vector && given.only_values && !given.has_sink &&
+                    given.count == 2 && given.floats + given.doubles == 0 &&
+                    holds_only(given, {RegisterClass::B16});
+  if (!fits) return wrong_kind(name, given, "two numbers or .b16 registers in braces");
+  const std::string_view inside = given.text.substr(1, given.text.size() - 2);
+  const std::size_t comma = inside.find(',');
+  const int last_byte = warp_mma::scale_bytes - mma.factors;
+  const int threads = matrix == 'a' ? warp_mma::a_scale_threads : warp_mma::b_scale_threads;
+  if (comma == inside.npos) return legal();  // {%rs0..%rs1}
+  const Verdict byte = check_selector_half(
+      fmt::format("byte-id-{}", matrix), trimmed(inside.substr(0, comma)), last_byte, mma.factors);
+  if (!is_legal(byte)) return byte;
+  return check_selector_half(fmt::format("thread-id-{}", matrix), trimmed(inside.substr(comma + 1)),
+                             threads - 1, 1);
+}
+
+Verdict check_scales(const WarpMma& mma, std::span<const PtxOperand> given) {
+  for (const Verdict& verdict :
+       {check_scale_data("scale-a-data", given[0]), check_selector(mma, 'a', given[1]),
+        check_scale_data("scale-b-data", given[2]), check_selector(mma, 'b', given[3])})
+    if (!is_legal(verdict)) return verdict;
+  return legal();
 }
 
 Verdict check_operands(const WarpMma& mma, const PtxStatement& statement) {
@@ -66,17 +188,18 @@ Verdict check_operands(const WarpMma& mma, const PtxStatement& statement) {
                     mma.kind.empty() ? ""
                                      : ", scale-a-data, {byte-id-a, thread-id-a}, "
                                        "scale-b-data, {byte-id-b, thread-id-b}"));
-  const Counts counts = counts_of(mma);
-  const int of_c = mma.c_bits == mma.d_bits ? counts.d : 2 * counts.d * mma.c_bits / 64;
-  const std::array<std::pair<std::string_view, int>, 4> fragments = {
-      {{"D", counts.d}, {"A", counts.a}, {"B", counts.b}, {"C", of_c}}};
-  for (std::size_t i = 0; i < fragments.size(); ++i) {
-    const auto& [name, count] = fragments[i];
-    if (const Verdict verdict = check_fragment(name, statement.operands[i], count);
+  const std::array<Fragment, 4> fragments = fragments_of(mma);
+  for (std::size_t i = 0; i < fragments.size(); ++i)
+    if (const Verdict verdict = check_fragment(fragments[i], statement.operands[i]);
         !is_legal(verdict))
       return verdict;
-  }
-  return legal();
+  return mma.kind.empty() ? legal() : check_scales(mma, std::span(statement.operands).subspan(4));
+}
+
+std::string opcode_of(const PtxStatement& statement) {
+  std::string text(statement.opcode);
+  for (const std::string_view word : statement.qualifiers) text += fmt::format(".{}", word);
+  return text;
 }
 
 }  // namespace
@@ -86,8 +209,12 @@ Verdict check_warp_mma(const PtxStatement& statement, std::optional<Target> aske
   if (const Verdict verdict = check_guard(statement); !is_legal(verdict)) return verdict;
   try {
     const WarpMma mma = parse_warp_mma(opcode_of(statement));
-    if (const Verdict verdict = check_target(mma, asked); !is_legal(verdict)) return verdict;
-    return check_operands(mma, statement);
+    const Verdict target = check_target(mma, asked);
+    if (target.kind == FaultKind::Illegal) return target;
+    if (const Verdict verdict = check_words(mma, statement.qualifiers); !is_legal(verdict))
+      return verdict;
+    if (const Verdict verdict = check_operands(mma, statement); !is_legal(verdict)) return verdict;
+    return target;
   } catch (const UnmodelledError& error) {
     return unmodelled(error.what());
   } catch (const FaultError& error) {

@@ -10,6 +10,7 @@
 #include "oracle/answer/words.h"
 #include "oracle/ptx/letters.h"
 #include "oracle/ptx/ptx_scopes.h"
+#include "sim/ptx/special.h"
 
 namespace tcq::oracle {
 namespace {
@@ -53,26 +54,17 @@ RegisterClass class_of(const RegisterName& name, std::string_view text, Register
   return RegisterClass::Unknown;
 }
 
-// Measured against ptxas 13.0.88: 64 bits, which wrap: 18446744073709551615 is -1. Longer numbers
-// are none.
-std::optional<std::int64_t> immediate_value(std::string_view text) {
-  const bool minus = text.starts_with('-');
-  if (minus || text.starts_with('+')) text.remove_prefix(1);
-  text = trimmed(text);
-  if (text.ends_with('U')) text.remove_suffix(1);
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X"))
-    base = 16;
-  else if (text.starts_with("0b") || text.starts_with("0B"))
-    base = 2;
-  else if (text.size() > 1 && text[0] == '0')
-    base = 8;
-  if (base == 16 || base == 2) text.remove_prefix(2);
-  std::uint64_t magnitude = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, magnitude, base);
-  if (text.empty() || rest != end || error != std::errc()) return std::nullopt;
-  return static_cast<std::int64_t>(minus ? 0 - magnitude : magnitude);
+// What `mov` alone may read. Measured: ptxas 13.0.88 takes them inside braces of wgmma and mma, too, and refuses them
+// everywhere else.
+bool is_special(std::string_view text) { return ptx::special_of(text).has_value(); }
+
+// Outside braces: no sink either.
+bool can_be_named(std::string_view text) { return text != "_" && !is_special(text); }
+
+// 0f00000000, 0d0000000000000000.
+bool is_float_constant(std::string_view text, char letter, std::size_t digits) {
+  return text.size() == digits + 2 && text[0] == '0' && (text[1] | 0x20) == letter &&
+         text.find_first_not_of("0123456789abcdefABCDEF", 2) == text.npos;
 }
 
 // ---- Operands -----------------------------------------------------------------------------------
@@ -80,6 +72,16 @@ std::optional<std::int64_t> immediate_value(std::string_view text) {
 void add_to_vector(PtxOperand& vector, RegisterClass register_class, std::uint64_t count) {
   vector.count += count;
   vector.holds[static_cast<std::size_t>(register_class)] = true;
+}
+
+bool add_constant(PtxOperand& vector, std::string_view text) {
+  const bool integer = immediate_value(text).has_value();
+  const bool single = !integer && is_float_constant(text, 'f', 8);
+  const bool twice = !integer && is_float_constant(text, 'd', 16);
+  vector.integers += integer ? 1 : 0;
+  vector.floats += single ? 1 : 0;
+  vector.doubles += twice ? 1 : 0;
+  return integer || single || twice;
 }
 
 // One element of a vector: a register, or first..last.
@@ -93,8 +95,11 @@ bool add_element(PtxOperand& vector, std::string_view text, std::string& malform
       return false;
     }
     add_to_vector(vector, first ? class_of(*first, text, scope) : RegisterClass::Unknown, 1);
-    vector.has_sink = vector.has_sink || text == "_";
-    vector.only_registers = vector.only_registers && first.has_value();
+    const bool is_register = first && !is_special(text);
+    vector.sinks += text == "_" ? 1 : 0;
+    vector.has_sink = vector.sinks > 0;
+    vector.only_registers = vector.only_registers && is_register;
+    vector.only_values = (add_constant(vector, text) || is_register) && vector.only_values;
     return true;
   }
   const std::string_view last_text = trimmed(text.substr(dots + 2));
@@ -129,6 +134,7 @@ void parse_address(std::string_view text, PtxOperand& operand, RegisterScope sco
       immediate_value(plus == std::string_view::npos ? inside : trimmed(inside.substr(plus + 1)));
   const bool plain_base = base && plus == std::string_view::npos;
   if (!plain_base && (!number || (plus != std::string_view::npos && !base))) return;
+  if (base && !can_be_named(base_text)) return;
   operand.kind = PtxOperand::Kind::Address;
   operand.has_base = base.has_value();
   operand.register_class = base ? class_of(*base, base_text, scope) : RegisterClass::Unknown;
@@ -154,7 +160,7 @@ bool parse_operand(std::string_view text, PtxOperand& operand, std::string& malf
   if (const auto value = immediate_value(text)) {
     operand.kind = PtxOperand::Kind::Immediate;
     operand.value = *value;
-  } else if (const auto name = register_name(text)) {
+  } else if (const auto name = register_name(text); name && can_be_named(text)) {
     operand.kind = PtxOperand::Kind::Register;
     operand.register_class = class_of(*name, text, scope);
   }
@@ -227,6 +233,28 @@ bool take_guard(std::string_view& text, PtxStatement& statement, std::string& ma
 }
 
 }  // namespace
+
+// Measured against ptxas 13.0.88: 64 bits, which wrap: 18446744073709551615 is -1. Longer numbers
+// are none.
+std::optional<std::int64_t> immediate_value(std::string_view text) {
+  const bool minus = text.starts_with('-');
+  if (minus || text.starts_with('+')) text.remove_prefix(1);
+  text = trimmed(text);
+  if (text.ends_with('U')) text.remove_suffix(1);
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X"))
+    base = 16;
+  else if (text.starts_with("0b") || text.starts_with("0B"))
+    base = 2;
+  else if (text.size() > 1 && text[0] == '0')
+    base = 8;
+  if (base == 16 || base == 2) text.remove_prefix(2);
+  std::uint64_t magnitude = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, magnitude, base);
+  if (text.empty() || rest != end || error != std::errc()) return std::nullopt;
+  return static_cast<std::int64_t>(minus ? 0 - magnitude : magnitude);
+}
 
 bool is_register(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed) {
   if (operand.kind != PtxOperand::Kind::Register || operand.negated) return false;

@@ -51,7 +51,10 @@ struct PtxOperand {
   std::uint64_t count = 0;                                // Vector: registers in it
   std::array<bool, register_class_count> holds = {};      // Vector: classes in it
   bool only_registers = true;                             // Vector
+  bool only_values = true;                                // Vector: registers and constants
   bool has_sink = false;                                  // Vector: `_` is in it
+  std::uint64_t sinks = 0;                                // Vector: that often
+  std::uint64_t integers = 0, floats = 0, doubles = 0;    // Vector: 7, 0f00000000, 0d... in it
 };
 
 struct PtxStatement {
@@ -66,6 +69,9 @@ struct PtxStatement {
 // opcode. std::nullopt, and why in `malformed`, for text that is not one statement.
 std::optional<PtxStatement> parse_statement(std::string_view text, std::string& malformed,
                                             RegisterScope scope = {});
+
+// "7", "-1", "0x10", "0b1": what an immediate says. std::nullopt for what is none.
+std::optional<std::int64_t> immediate_value(std::string_view text);
 
 // A register of one of these classes, or a name that may be anything.
 bool is_register(const PtxOperand& operand, std::initializer_list<RegisterClass> allowed);

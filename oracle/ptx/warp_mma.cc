@@ -63,10 +63,12 @@ constexpr std::array<Shape, 17> shapes = {{{16, 8, 16},
                                            {16, 256, 1}}};
 
 // What says nothing about the fragments, or is read elsewhere.
-constexpr std::array<std::string_view, 18> passed = {
-    "mma",         "sync",  "aligned", "row",           "col",           "satfinite",
-    "xor",         "and",   "popc",    "kind::f8f6f4",  "spformat",      "",
-    "block_scale", "ue8m0", "ue4m3",   "scale_vec::1x", "scale_vec::2x", "scale_vec::4x"};
+constexpr std::array<std::string_view, 21> passed = {
+    "mma",           "sync",          "aligned",       "row", "col",         "satfinite", "xor",
+    "and",           "popc",          "kind::f8f6f4",  "",    "block_scale", "ue8m0",     "ue4m3",
+    "scale_vec::1x", "scale_vec::2x", "scale_vec::4x", "rn",  "rz",          "rm",        "rp"};
+constexpr std::array<std::string_view, 4> roundings = {"rn", "rz", "rm", "rp"};
+constexpr std::array<std::string_view, 2> bit_ops = {"and", "xor"};
 
 // With .block_scale: what may be left out is in brackets in the manual.
 // Measured: ptxas 13.0.88 takes these; mxf4nvf4 with 4X and ue8m0, or 2X and ue4m3, it refuses.
@@ -91,7 +93,9 @@ int bits_of(std::string_view type) {
   return 0;
 }
 
+// Measured: ptxas 13.0.88 refuses .m16n8k16 of types of 4 and 6 bits, but only behind its first pass.
 bool has_shape(const WarpMma& mma) {
+  if (mma.f8f6f4 && mma.k == 16 && (is_narrow(mma.a) || is_narrow(mma.b))) return false;
   const auto is_it = [&](const Shape& s) {
     return s.m == mma.m && s.k == mma.k && s.bits == mma.a_bits;
   };
@@ -103,7 +107,8 @@ bool has_shape(const WarpMma& mma) {
 // Of 8 bits and fewer, in any pair; ptxas 13.0 wants C and D alike.
 bool is_small_float(std::string_view type) { return type.starts_with('e'); }
 
-// What goes together: the types of A and B, and with them of D and C.
+// What goes together: the types of A and B, and with them of D and C; the quad pairs also add products to C of f16 in
+// f32.
 bool types_fit(const WarpMma& mma) {
   const auto sums_are = [&](std::string_view type) { return mma.d == type && mma.c == type; };
   if (mma.a == "f64" || mma.b == "f64") return mma.a == mma.b && sums_are("f64");
@@ -112,6 +117,7 @@ bool types_fit(const WarpMma& mma) {
   if (integer)
     return sums_are("s32") && mma.a_bits == mma.b_bits && !is_small_float(mma.b) && mma.a != "s32";
   if (mma.a != mma.b) return false;
+  if (mma.a == "f16" && mma.m == 8 && mma.k == 4 && mma.d == "f32" && mma.c == "f16") return true;
   return sums_are("f32") ? mma.a != "f32" : mma.a == "f16" && sums_are("f16");
 }
 
@@ -179,6 +185,7 @@ void read_scales(WarpMma& mma, std::string_view mnemonic,
               "scale factors are kind::mxf8f6f4.block_scale.scale_vec::1X and ue8m0, "
               "kind::mxf4 with 2X and ue8m0, kind::mxf4nvf4 with 2X and ue8m0 or 4X and ue4m3");
   mma.kind = form->kind, mma.factors = form->factors, mma.scale_type = form->scale_type;
+  mma.f8f6f4 = false;
   const bool four_bits = form->k == 64;
   if (mma.m != 16 || mma.k != form->k)
     throw_bad(mnemonic, fmt::format("kind::{} has shape m16n8k{}", form->kind, form->k));
@@ -188,16 +195,42 @@ void read_scales(WarpMma& mma, std::string_view mnemonic,
   if (four_bits) mma.a_bits = mma.b_bits = 4;
 }
 
-bool is_narrow(std::string_view type) { return type == "e3m2" || type == "e2m3" || type == "e2m1"; }
-
 // ".kind::mxf4.block_scale.scale_vec::2X", ".kind::f8f6f4" where ptxas wants it.
 std::string kind_words(const WarpMma& mma) {
   if (!mma.kind.empty())
     return fmt::format(".kind::{}.block_scale.scale_vec::{}X", mma.kind, mma.factors);
-  return is_narrow(mma.a) || is_narrow(mma.b) ? ".kind::f8f6f4" : "";
+  return mma.f8f6f4 ? ".kind::f8f6f4" : "";
+}
+
+// Words that some types have and others have not.
+void read_options(WarpMma& mma, std::string_view mnemonic,
+                  const std::vector<std::string_view>& words) {
+  const bool integer = (mma.a[0] == 's' || mma.a[0] == 'u') && mma.a_bits <= 8;
+  const auto refuse_unless = [&](bool has, std::string_view word) {
+    if (!has && is_among(word, words))
+      throw_bad(mnemonic, fmt::format("{} has no .{}", mma.a, word));
+  };
+  refuse_unless(integer, "satfinite");
+  for (const std::string_view word : roundings) {
+    refuse_unless(mma.a == "f64", word);
+    if (is_among(word, words)) mma.rounding = word;
+  }
+  for (const std::string_view word : bit_ops) {
+    refuse_unless(mma.a == "b1", word);
+    if (is_among(word, words)) mma.bit_op = word;
+  }
+  refuse_unless(mma.a == "b1", "popc");
+  refuse_unless(is_small_float(mma.a), "kind::f8f6f4");
+  mma.saturates = is_among("satfinite", words);
+  mma.f8f6f4 =
+      mma.kind.empty() && (is_among("kind::f8f6f4", words) || is_narrow(mma.a) || is_narrow(mma.b));
 }
 
 }  // namespace
+
+bool is_narrow(std::string_view type) { return type == "e3m2" || type == "e2m3" || type == "e2m1"; }
+
+int narrow_bits(std::string_view type) { return type == "e2m1" ? 4 : 6; }
 
 bool is_warp_mma(std::string_view mnemonic) {
   return same_word(mnemonic.substr(0, mnemonic.find('.')), "mma");
@@ -239,6 +272,7 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
         "registers");
   if (!types_fit(mma)) throw_bad(mnemonic, "these types do not go together");
   read_majors(mma, words);
+  read_options(mma, mnemonic, words);
   mma.quad_pairs = mma.m == 8 && mma.k == 4 && mma.a == "f16";
   if (mma.quad_pairs) return mma;
   if (mma.a_col || mma.b_row)
@@ -252,20 +286,28 @@ WarpMma parse_warp_mma(std::string_view mnemonic) {
   return mma;
 }
 
+namespace {
+
+std::string majors_of(const WarpMma& mma) {
+  return fmt::format(".{}.{}", mma.a_col ? "col" : "row", mma.b_row ? "row" : "col");
+}
+
+}  // namespace
+
 std::string short_mnemonic(const WarpMma& mma) {
-  const char* majors = !mma.quad_pairs ? ""
-                       : mma.a_col     ? mma.b_row ? ".col.row" : ".col.col"
-                       : mma.b_row     ? ".row.row"
-                                       : ".row.col";
-  return fmt::format("mma.m{}n8k{}{}{}.{}.{}.{}.{}{}{}", mma.m, mma.k, majors,
-                     mma.kind.empty() ? "" : kind_words(mma), mma.d, mma.a, mma.b, mma.c,
-                     mma.kind.empty() ? "" : ".", mma.scale_type);
+  return fmt::format("mma.m{}n8k{}{}{}.{}.{}.{}.{}{}{}", mma.m, mma.k,
+                     mma.quad_pairs ? majors_of(mma) : "", mma.kind.empty() ? "" : kind_words(mma),
+                     mma.d, mma.a, mma.b, mma.c, mma.kind.empty() ? "" : ".", mma.scale_type);
 }
 
 std::string full_mnemonic(const WarpMma& mma) {
-  return fmt::format("mma.sync.aligned.m{}n8k{}.row.col{}.{}.{}.{}.{}{}{}", mma.m, mma.k,
-                     kind_words(mma), mma.d, mma.a, mma.b, mma.c, mma.kind.empty() ? "" : ".",
-                     mma.scale_type);
+  const std::string rounding = mma.rounding.empty() ? "" : "." + mma.rounding;
+  const std::string bit_op =
+      mma.a != "b1" ? "" : fmt::format(".{}.popc", mma.bit_op.empty() ? "and" : mma.bit_op);
+  return fmt::format("mma.sync.aligned.m{}n8k{}{}{}{}{}.{}.{}.{}.{}{}{}{}", mma.m, mma.k,
+                     majors_of(mma), kind_words(mma), mma.saturates ? ".satfinite" : "", rounding,
+                     mma.d, mma.a, mma.b, mma.c, mma.kind.empty() ? "" : ".", mma.scale_type,
+                     bit_op);
 }
 
 }  // namespace tcq::oracle

@@ -19,7 +19,15 @@ struct WarpMma {
   std::string kind = {};        // mxf8f6f4, mxf4, mxf4nvf4 with scale factors; else empty
   int factors = 0;              // of a row of A, and of a column of B
   std::string scale_type = {};  // ue8m0, ue4m3
+  bool f8f6f4 = false;          // .kind::f8f6f4: said, or needed by types of 4 and 6 bits
+  bool saturates = false;       // .satfinite, of integers
+  std::string rounding = {};    // rn, rz, rm, rp of f64, if said
+  std::string bit_op = {};      // and, xor of b1, if said
 };
+
+// Types of 4 and 6 bits, which .kind::f8f6f4 and .kind::mxf8f6f4 pad to a byte.
+bool is_narrow(std::string_view type);
+int narrow_bits(std::string_view type);  // Requires: is_narrow(type)
 
 // True for words that begin with "mma.".
 bool is_warp_mma(std::string_view mnemonic);
@@ -30,7 +38,7 @@ WarpMma parse_warp_mma(std::string_view mnemonic);
 // "mma.m16n8k16.f32.bf16.bf16.f32"
 std::string short_mnemonic(const WarpMma& mma);
 
-// "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32"; not of quad pairs.
+// "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32"; of b1 with .and.popc if nothing was said.
 std::string full_mnemonic(const WarpMma& mma);
 
 }  // namespace tcq::oracle

@@ -445,6 +445,23 @@ TEST(Check, ImmediatesHave64Bits) {
   expect_illegal(kF16 + kD + "%rd1, %rd2, 1, 4294967295, 1, 0, 0;", Fault::ImmediateScale);
 }
 
+// ptxas 13.0.88: `_` is a syntax error, "Special register argument not allowed".
+TEST(Check, SinksAndSpecialRegistersAreNoOperands) {
+  for (const char* none : {"_", "%laneid", "%clock64"}) {
+    const std::string name = none;
+    expect_illegal(kF16 + kD + "%rd1, " + name + ", %p1, 1, 1, 0, 0;", Fault::OperandKind);
+    expect_illegal(kF16 + kD + "%rd1, %rd2, " + name + ", 1, 1, 0, 0;", Fault::ImmediateScaleD);
+    expect_illegal("tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd1, %rd2, %r1, " + name + ";",
+                   Fault::OperandKind);
+    expect_illegal("tcgen05.mma.cta_group::1.kind::f16 [%r0], " + name + ", %rd2, %r1, %p1;",
+                   Fault::OperandKind);
+    expect_illegal("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r0}, [" + name + "];",
+                   Fault::OperandKind);
+    expect_illegal("@" + name + " wgmma.fence.sync.aligned;", Fault::OperandKind);
+  }
+  expect_illegal(kF16 + "{%laneid,%f1,%f2,%f3}, %rd1, %rd2, 1, 1, 1, 0, 0;", Fault::OperandKind);
+}
+
 TEST(Check, ASinkIsNoAccumulator) {
   expect_illegal(kF16 + "{%f0, %f1, %f2, _}, %rd1, %rd2, 1, 1, 1, 0, 0;", Fault::OperandKind);
   expect_illegal(kF16 + kD + "{%r0, _, %r2, %r3}, %rd2, 1, 1, 1, 0;", Fault::OperandKind);

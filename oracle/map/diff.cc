@@ -37,6 +37,7 @@ struct Layout {
   std::function<Coords(int row, int col)> place;  // thread, register, part
   std::string note = {};                          // what is taken for granted
   std::string apart = {};                         // why no element has a place, else empty
+  int low_bit = 0, width = 0;                     // of an element in `bits`; width 0: all
 };
 
 // The width of an element, and that of a unit which the instruction moves whole.
@@ -204,7 +205,20 @@ std::vector<std::string_view> single_words(const Question& question) {
 struct Pair {
   Layout from, to;
   int row = 0, col = 0;  // of `from`, where `to` begins
+
+  // Do both say which bits of its byte a narrow element has, and not the same ones?
+  bool has_other_bits() const {
+    return from.width != 0 && to.width != 0 && from.bits == to.bits &&
+           (from.width != to.width || from.low_bit != to.low_bit);
+  }
 };
+
+// Elements that are not those of the map have bits of their own.
+void add_payload(Layout& layout, const Map& map) {
+  if (layout.bits != map.bits) return;
+  layout.low_bit = map.payload_low_bit;
+  layout.width = map.payload_bits;
+}
 
 // D may be left out of what moves nothing else.
 bool moves_one_matrix(std::string_view opcode) {
@@ -239,9 +253,12 @@ std::vector<Pair> pairs_of(const Question& question) {
   const std::vector<Layout> from = layouts_of(first_map, second_map);
   const std::vector<Layout> to = layouts_of(second_map, first_map);
   std::vector<Pair> pairs;
-  for (const Layout& one : from)
-    for (const Layout& other : to)
+  for (Layout one : from)
+    for (Layout other : to) {
+      add_payload(one, first_map);
+      add_payload(other, second_map);
       if (pairs.empty() || from.size() == 1 || to.size() == 1) pairs.push_back({one, other});
+    }
   const auto last = [&](int extent) { return static_cast<std::uint64_t>(extent) - 1; };
   for (Pair& pair : pairs) {
     pair.row = static_cast<int>(keys.number_or("row", 0, last(pair.from.rows), 0));
@@ -295,7 +312,7 @@ Comparison compare(const Pair& p) {
       const Coords from = p.from.place(p.row + row, p.col + col);
       const Coords to = p.to.place(row, col);
       ++c.elements;
-      c.same_place += from == to && p.from.bits == p.to.bits ? 1 : 0;
+      c.same_place += from == to && p.from.bits == p.to.bits && !p.has_other_bits() ? 1 : 0;
       c.same_thread += from[0] == to[0] ? 1 : 0;
       c.same_quad += quad(from) == quad(to) ? 1 : 0;
       c.same_warp += warp(from) == warp(to) ? 1 : 0;
@@ -368,6 +385,22 @@ std::string rest_text(const Pair& p, const Comparison& c) {
                      p.to.title, p.to.rows, p.to.cols);
 }
 
+std::string bits_text(const Layout& layout) {
+  return fmt::format("bits [{},{})", layout.low_bit, layout.low_bit + layout.width);
+}
+
+// "shl.b32 by 2", of every register.
+std::string other_bits_text(const Pair& p) {
+  const std::string bits =
+      fmt::format("\n{} of a byte of {} have the element, {} needs it in {}", bits_text(p.from),
+                  p.from.matrix, p.to.matrix, bits_text(p.to));
+  if (p.from.width != p.to.width)
+    return bits + ": elements of different width, no shift joins them";
+  const int up = p.to.low_bit - p.from.low_bit;
+  return bits + fmt::format(": {}.b32 of every register by {} joins them", up > 0 ? "shl" : "shr",
+                            std::abs(up));
+}
+
 std::string packing_text(const Pair& p, const Comparison& c) {
   std::string text;
   for (const auto& [reg, sources] : *c.packing)
@@ -380,6 +413,8 @@ std::string packing_text(const Pair& p, const Comparison& c) {
         "no "
         "shuffle, no shared memory",
         p.from.bits, p.to.bits);
+  else if (p.has_other_bits())
+    text += other_bits_text(p);
   else
     text += "\njoined by moves between registers of each thread";
   return text;
@@ -442,6 +477,10 @@ Value value_of(const Pair& p, const Comparison& c) {
                             {"same_thread", c.same_thread},
                             {"same_quad", c.same_quad},
                             {"same_warp", c.same_warp}};
+  if (p.has_other_bits()) {
+    members.push_back({"from_bits", list_of(std::array{p.from.low_bit, p.from.width})});
+    members.push_back({"to_bits", list_of(std::array{p.to.low_bit, p.to.width})});
+  }
   if (c.packing) {
     const std::optional<int> step = register_step(p, c);
     members.push_back({"packing", packing_value(*c.packing)});
@@ -499,8 +538,10 @@ Answer diff(const Question& question) {
             ""};
   const Pair pair = pair_that_fits(pairs);
   const Comparison c = compare(pair);
-  return {c.same_thread == c.elements ? Status::Yes : Status::No,
-          json ? json_text(value_of(pair, c)) : text_of(pair, c), notes_of(pair)};
+  const bool joined =
+      c.same_thread == c.elements && !(pair.has_other_bits() && pair.from.width != pair.to.width);
+  return {joined ? Status::Yes : Status::No, json ? json_text(value_of(pair, c)) : text_of(pair, c),
+          notes_of(pair)};
 }
 
 }  // namespace tcq::oracle

@@ -95,20 +95,29 @@ EquationLines lines_of_cells(const Map& map) {
   return lines;
 }
 
+std::string offset_text(const Axis& axis) {
+  return axis.first == 0 ? "" : fmt::format(" + {}", axis.first);
+}
+
 EquationLines lines_of_registers(const Map& map) {
   if (is_of_cells(map)) return lines_of_cells(map);
   const bool metadata = map.space == Space::Metadata;
-  const ClosedForm form = register_form(map, 1);
+  ClosedForm form = register_form(map, 1);
+  const Axis& part = map.place[2];
+  const std::string counted_part = fmt::format("({} - {})", symbol(part), part.first);
+  if (!metadata && part.first != 0) form.inputs[2].name = counted_part;
   std::vector<Input> outputs;
   for (const Axis& axis : map.element)
     outputs.push_back({symbol(axis), axis.extent * axis.step, axis.extent * axis.step});
   EquationLines lines;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     lines.emplace_back(outputs[i].name, forward_expression(form, i));
+  const std::array<const Axis*, 4> places = {&map.place[0], nullptr, &map.place[2], &map.place[1]};
   for (const std::size_t i : {0u, 3u, 2u})
     if (form.inputs[i].largest_extent > 1)
-      lines.emplace_back(form.inputs[i].name,
-                         inverse_expression(form, i, outputs, metadata ? "selector" : "thread_id"));
+      lines.emplace_back(symbol(*places[i]),
+                         inverse_expression(form, i, outputs, metadata ? "selector" : "thread_id") +
+                             offset_text(*places[i]));
   if (metadata) {
     lines.emplace_back("low bit", fmt::format("{}*{}", map.bits, symbol(map.place[2])));
     const std::string idle = idle_expression(form, 0);

@@ -15,6 +15,8 @@ std::string_view symbol(const Axis& axis) { return axis.alias.empty() ? axis.nam
 
 bool is_known(const Map& map) { return static_cast<bool>(map.places); }
 
+bool has_parts(const Map& map) { return std::max(map.place[2].extent, map.place[2].largest) > 1; }
+
 bool is_of_registers(const Map& map) {
   return map.space == Space::Registers || map.space == Space::Metadata;
 }

@@ -70,6 +70,8 @@ struct Map {
   std::string title;   // of a picture
   Space space = Space::Registers;
   int bits = 32;  // of an element
+  // Of registers: which of those bits an element of 4 or 6 bits has; 0: all.
+  int payload_low_bit = 0, payload_bits = 0;
   std::vector<Axis> element;
   std::vector<Axis> place;
   // Every place of an element, the same one in both CTAs once. Empty: no place is known.
@@ -80,12 +82,13 @@ struct Map {
   std::optional<Addressing> addressing = {};  // of shared memory
   std::vector<std::string> notes = {};        // what is doubtful or easily misread
   std::string nothing =
-      {};          // what is said of a place that is not the matrix's: "holds nothing of D"
-  int spread = 1;  // logical elements of K that an element stands for
+      {};               // what is said of a place that is not the matrix's: "holds nothing of D"
+  int spread = 1;       // logical elements of K that an element stands for
   bool blocks = false;  // a tile of many warps: pictures show what 8 x 8 elements have in common
 };
 
 bool is_known(const Map& map);         // there are places
+bool has_parts(const Map& map);        // registers hold several elements, or could
 bool is_of_registers(const Map& map);  // so that there are threads
 bool is_of_cells(const Map& map);      // the elements are cells of Tensor Memory
 bool is_accumulator(const Map& map);   // D of mma in Tensor Memory: a cell for each element

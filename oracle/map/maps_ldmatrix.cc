@@ -75,9 +75,13 @@ std::optional<ByteShape> shape_from(OpcodeWords& words) {
 }
 
 // .b16, .b8, or how 4- and 6-bit elements are widened; the shape says which.
-bool takes_type(OpcodeWords& words, std::optional<ByteShape> shape) {
+bool takes_type(OpcodeWords& words, std::optional<ByteShape> shape, matrix::Packing& packing) {
   if (!shape) return words.take("b16") || words.empty();
-  if (words.take("b8x16")) return words.take_any({"b6x16_p32", "b4x16_p64"});
+  if (words.take("b8x16")) {
+    const bool four = words.take("b4x16_p64");
+    packing = four ? matrix::Packing::B4x16_p64 : matrix::Packing::B6x16_p32;
+    return four || words.take("b6x16_p32");
+  }
   return shape != ByteShape::M8n16 && (words.take("b8") || words.empty());
 }
 
@@ -104,7 +108,7 @@ MatrixMove matrix_move_from(std::string_view mnemonic) {
   move.bytes = shape_from(words);
   move.transposed = words.take("trans");
   words.take_any({"shared", "shared::cta"});
-  const bool typed = takes_type(words, move.bytes);
+  const bool typed = takes_type(words, move.bytes, move.packing);
   if (loads == stores || !typed || !words.empty() || !exists(move, loads))
     throw UsageError(fmt::format(
         "unknown mnemonic {}: expected .sync.aligned and .m8n8, .x1, .x2 or .x4, .trans or not, "
@@ -145,6 +149,11 @@ Map map_of(const MatrixMove& move) {
         move.bytes ? matrix::element(*move.bytes, s) : matrix::element(move.transposed, s);
     return Coords{e.matrix, e.row, e.col};
   };
+  if (move.packing == matrix::Packing::Bytes) return map;
+  map.payload_bits = matrix::element_bits(move.packing);
+  map.notes.push_back(
+      fmt::format("inferred: an element of {0} bits is bits [0,{0}) of its byte, with zeros above",
+                  map.payload_bits));
   return map;
 }
 

@@ -38,6 +38,15 @@ struct Fragment {
   std::function<Element(Slot)> element;
 };
 
+// Elements of 4 and 6 bits that have a byte each.
+void add_payload(Map& map, const std::string& type) {
+  if (!is_narrow(type) || map.bits != 8) return;
+  map.payload_bits = narrow_bits(type);
+  map.payload_low_bit = warp_mma::payload_low_bit(map.payload_bits);
+  map.notes.push_back(fmt::format("{} is bits [{},{}) of its byte", type, map.payload_low_bit,
+                                  map.payload_low_bit + map.payload_bits));
+}
+
 Fragment fragment_of(const WarpMma& mma, std::string_view matrix) {
   using namespace warp_mma;
   const int m = mma.m;
@@ -82,6 +91,7 @@ Map map_of(const WarpMma& mma, std::string_view matrix) {
     const Element e = f.element({at[0], at[1], at[2]});
     return Coords{e.row, e.col};
   };
+  if (matrix == "A" || matrix == "B") add_payload(map, matrix == "A" ? mma.a : mma.b);
   return map;
 }
 
@@ -167,10 +177,13 @@ Map scales_map(const WarpMma& mma, std::string_view matrix, const Keys& keys) {
   map.element = {
       {.name = "row", .extent = is_a ? mma.m : n},
       {.name = "col", .extent = mma.factors, .elements_key = "k", .elements = mma.k / mma.factors}};
-  map.place = {
-      {.name = "thread", .extent = lanes},
-      {.name = "register", .extent = 1, .alias = "reg", .missing = Missing::All},
-      {.name = "part", .extent = mma.factors, .missing = Missing::All, .first = at.byte_id}};
+  map.place = {{.name = "thread", .extent = lanes},
+               {.name = "register", .extent = 1, .alias = "reg", .missing = Missing::All},
+               {.name = "part",
+                .extent = mma.factors,
+                .missing = Missing::All,
+                .first = at.byte_id,
+                .largest = warp_mma::scale_bytes}};
   map.places = [is_a, at](const Coords& e) {
     const Slot s = is_a ? a_scale_slot({e[0], e[1]}, at) : b_scale_slot({e[0], e[1]}, at);
     return std::vector<Coords>{{s.lane, s.reg, s.part - at.byte_id}};

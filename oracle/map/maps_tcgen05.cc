@@ -168,6 +168,18 @@ std::string doubt(const TmemOperand& o) {
   return "";
 }
 
+// Of A in Tensor Memory: elements of fewer bits than their byte, or two of 4 bits in one.
+std::string payload_doubt(const TmemOperand& o) {
+  if (o.matrix != TmemMatrix::A || bits(o.type) >= byte_bits) return "";
+  if (is_packed_4bit(o.opcode.kind))
+    return "inferred: the even one of two elements of 4 bits is the low half of its byte; no "
+           "source "
+           "says so";
+  const int low = tmem_payload_low_bit(o.opcode.kind, o.type);
+  return fmt::format("inferred, after an example of NVIDIA's: {} is bits [{},{}) of its byte",
+                     tcq::name(o.type), low, low + bits(o.type));
+}
+
 std::string selector_text(const MmaOpcode& op, int selector) {
   if (selector >= metadata_selectors(op.kind, op.ws))
     return "no source says in which column they begin";
@@ -201,7 +213,8 @@ Map map_of(const TmemOperand& o) {
     const Element e = element_of(o, {at[1], column, at[3] * packing.unit});
     return Coords{e.row + (both ? 0 : at[0] * height), e.col};
   };
-  if (const std::string sentence = doubt(o); !sentence.empty()) map.notes.push_back(sentence);
+  for (const std::string& sentence : {doubt(o), payload_doubt(o)})
+    if (!sentence.empty()) map.notes.push_back(sentence);
   map.nothing = "holds nothing of " + map.matrix;
   return map;
 }

@@ -12,6 +12,7 @@ struct MatrixMove {
   int count = 0;
   bool transposed = false;
   std::optional<matrix::ByteShape> bytes = {};  // empty: 8 x 8 matrices of 16 bits
+  matrix::Packing packing = matrix::Packing::Bytes;
 
   int rows() const;  // of a matrix, each of 16 bytes in memory
 };

@@ -57,8 +57,8 @@ std::string element_cell(const Map& map, const Coords& place) {
 
 std::string register_name(const Map& map, const Coords& place) {
   if (map.space == Space::Metadata) return fmt::format("nibble {}", place[2]);
-  return map.place[2].extent > 1 ? fmt::format("r{}.{}", place[1], place[2])
-                                 : fmt::format("r{}", place[1]);
+  return has_parts(map) ? fmt::format("r{}.{}", place[1], value(map.place[2], place[2]))
+                        : fmt::format("r{}", place[1]);
 }
 
 // A grid of texts and, for pictures, what each cell is about.
@@ -207,8 +207,8 @@ std::string legend_of(const Map& map, bool by_slot) {
   if (by_slot) return "cell: [row][col] of the element";
   switch (map.space) {
     case Space::Registers:
-      return map.place[2].extent > 1 ? "cell: thread:register.part, part 0 in the lowest bits"
-                                     : "cell: thread:register";
+      return has_parts(map) ? "cell: thread:register.part, part 0 in the lowest bits"
+                            : "cell: thread:register";
     case Space::Metadata: return "cell: thread.nibble of the metadata register";
     case Space::TensorMemory:
       return "cell: tmem_lane:tmem_column.bit; colour: the warp that reads it";

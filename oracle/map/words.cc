@@ -10,11 +10,13 @@ namespace {
 // Places of the four spaces, by index of their axes.
 struct RegisterPlace {
   int thread, reg, part;
-  explicit RegisterPlace(const Coords& at) : thread(at[0]), reg(at[1]), part(at[2]) {}
+  RegisterPlace(const Map& map, const Coords& at)
+      : thread(at[0]), reg(at[1]), part(value(map.place[2], at[2])) {}
 };
 
 int low_bit(const Map& map, const Coords& place) {
-  if (is_of_registers(map)) return place[2] * map.bits;
+  if (map.space == Space::Metadata) return place[2] * map.bits;
+  if (is_of_registers(map)) return value(map.place[2], place[2]) * map.bits + map.payload_low_bit;
   return value(map.place.back(), place[map.place.size() - 1]);
 }
 
@@ -72,7 +74,7 @@ Value place_value(const Map& map, const Coords& place) {
     members.push_back({std::string(axis.name), both ? Value() : Value(value(axis, place[i]))});
   }
   members.push_back({"low_bit", low_bit(map, place)});
-  members.push_back({"bits", map.bits});
+  members.push_back({"bits", map.payload_bits == 0 ? map.bits : map.payload_bits});
   const int thread = is_of_registers(map) ? place[0] : place[1];
   if (map.space != Space::SharedMemory) members.push_back({"warp", thread / lanes_per_warp});
   if (is_of_registers(map)) members.push_back({"lane", thread % lanes_per_warp});
@@ -99,9 +101,8 @@ std::string element_text(const Map& map, const Coords& element) {
 std::string place_text(const Map& map, const Coords& place) {
   switch (map.space) {
     case Space::Registers: {
-      const RegisterPlace slot(place);
-      return thread_text(slot) +
-             (map.place[2].extent > 1 ? fmt::format(", part {}", slot.part) : "");
+      const RegisterPlace slot(map, place);
+      return thread_text(slot) + (has_parts(map) ? fmt::format(", part {}", slot.part) : "");
     }
     case Space::Metadata: return fmt::format("thread {}, {}", place[0], bits_text(map, place));
     case Space::TensorMemory: return cell_text(place) + narrow_text(map, place, cell_bits);
@@ -137,15 +138,15 @@ std::string asked_text(const Map& map, const Coords& place, bool whole) {
   if (map.space == Space::TensorMemory) return cell_text(place) + cta_text(map, place[0]);
   if (!whole) return place_text(map, place);
   return map.space == Space::Metadata ? fmt::format("thread {}", place[0])
-                                      : thread_text(RegisterPlace(place));
+                                      : thread_text(RegisterPlace(map, place));
 }
 
 std::string short_text(const Map& map, const Coords& place) {
   switch (map.space) {
     case Space::Registers: {
-      const RegisterPlace slot(place);
+      const RegisterPlace slot(map, place);
       return fmt::format("{}:{}", slot.thread, slot.reg) +
-             (map.place[2].extent > 1 ? fmt::format(".{}", slot.part) : "");
+             (has_parts(map) ? fmt::format(".{}", slot.part) : "");
     }
     case Space::Metadata: return fmt::format("{}.{}", place[0], place[2]);
     case Space::TensorMemory:

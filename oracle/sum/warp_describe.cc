@@ -2,6 +2,11 @@
 #include "oracle/sum/warp_describe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "oracle/answer/facts.h"
 #include "oracle/answer/words.h"
@@ -9,6 +14,8 @@
 #include "oracle/map/asked.h"
 #include "oracle/map/matrix_move.h"
 #include "oracle/ptx/warp_mma.h"
+#include "oracle/ptx/warp_mma_words.h"
+#include "sim/alu/forms.h"
 
 namespace tcq::oracle {
 namespace {
@@ -47,6 +54,30 @@ void add_scales(Facts& facts, const WarpMma& mma) {
                                        : "byte-id 0; thread-id-a 0 or 1, thread-id-b 0 to 3"});
 }
 
+// Of the targets that are known here.
+std::string targets_text(const WarpMma& mma) {
+  std::vector<std::string_view> targets;
+  for (int i = 0; i < target_count; ++i)
+    if (const auto target = static_cast<Target>(i); is_legal(check_target(mma, target)))
+      targets.push_back(tcq::name(target));
+  return fmt::format("{}", fmt::join(targets, ", "));
+}
+
+// tests/vectors/warp_mma.tcqv has a case of each of alu::matrix_forms(), which tests/recording holds it to.
+bool is_recorded(const WarpMma& mma) {
+  const std::vector<std::string>& forms = alu::matrix_forms();
+  return std::find(forms.begin(), forms.end(), full_mnemonic(mma)) != forms.end();
+}
+
+std::string evidence_text(const WarpMma& mma) {
+  if (mma.factors > 0)
+    return "Documented PTX ISA 9.2, 9.7.14.3 and 9.7.14.5; the words: ptxas 13.0.88; its "
+           "arithmetic: Inferred, not recorded";
+  const std::string fragments = "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic: ";
+  return fragments +
+         (is_recorded(mma) ? "Measured tests/vectors/warp_mma.tcqv" : "Inferred, not recorded");
+}
+
 Facts facts_of_mma(const Question& question) {
   const WarpMma mma = parse_warp_mma(question.words[0]);
   if (mma.quad_pairs)
@@ -63,16 +94,11 @@ Facts facts_of_mma(const Question& question) {
   for (const std::string_view matrix : {"A", "B", "C", "D"})
     facts.push_back({std::string(matrix), matrix_text(map_of(question, matrix))});
   add_scales(facts, mma);
+  if (mma.a == "b1" && mma.bit_op.empty())
+    facts.push_back({"operation", ".and.popc or .xor.popc, one of them mandatory"});
   facts.push_back({"executed by", "one warp; all operands in registers"});
-  if (mma.factors > 0) {
-    facts.push_back({"legal on", "sm_120a, sm_120f, sm_121a"});
-    facts.push_back({"evidence, fragments",
-                     "Documented PTX ISA 9.2, 9.7.14.3 and 9.7.14.5; the words: ptxas 13.0.88"});
-    return facts;
-  }
-  facts.push_back({"evidence, fragments",
-                   "Documented PTX ISA 9.2, 9.7.14.5; its arithmetic: Measured "
-                   "tests/vectors/warp_mma.tcqv"});
+  facts.push_back({"legal on", targets_text(mma)});
+  facts.push_back({"evidence, fragments", evidence_text(mma)});
   return facts;
 }
 

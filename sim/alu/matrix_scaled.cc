@@ -76,8 +76,8 @@ constexpr int source_count(const ScaledRow& r) {
 }
 
 Bits payload(const ScaledRow& r, Type type, Bits container) {
-  const bool is_in_the_middle = !is_packed_4bit(r.kind) && type == Type::e2m1;
-  return (is_in_the_middle ? container >> 2 : container) & ((Bits{1} << bits(type)) - 1);
+  const int low_bit = is_packed_4bit(r.kind) ? 0 : warp_mma::payload_low_bit(bits(type));
+  return container >> low_bit & ((Bits{1} << bits(type)) - 1);
 }
 
 using Line = std::array<Bits, static_cast<std::size_t>(tcgen05::most_products)>;

@@ -8,6 +8,7 @@
 //
 // Source: PTX ISA 9.2, 9.7.14.5 "Matrix multiply-accumulate operation using mma instruction", with the
 // fragments of each shape.
+// Source: CuTe, cute/atom/mma_traits_sm120.hpp: fp4_shift_A and fp4_shift_B, where elements of 4 bits lie in a byte.
 #pragma once
 
 #include "sim/isa/base/host_device.h"
@@ -46,6 +47,10 @@ HOST_DEVICE constexpr int b_registers(int k, int element_bits) {
 HOST_DEVICE constexpr int d_registers(int m, int element_bits) {
   return m * n / (lanes * parts(element_bits));
 }
+
+// The lowest bit of an element of 4 or 6 bits in the byte that kinds f8f6f4 and mxf8f6f4 give it: 4 in the middle, 6 at
+// the low end.
+HOST_DEVICE constexpr int payload_low_bit(int type_bits) { return type_bits == 4 ? 2 : 0; }
 
 // Shape: lane [0,32), reg [0,a_registers), part [0,parts) <-> row [0,m), col [0,k).
 HOST_DEVICE constexpr Element a_element(int m, int element_bits, Slot s) {

@@ -12,6 +12,7 @@
 #include "oracle/answer/answer.h"
 #include "oracle/answer/words.h"
 #include "oracle/ptx/letters.h"
+#include "oracle/ptx/quoted_asm.h"
 #include "oracle/ptx/warp_mma.h"
 #include "oracle/ptx/warp_mma_words.h"
 #include "sim/isa/base/mma_fragment.h"
@@ -108,6 +109,13 @@ Verdict check_constants(const Fragment& fragment, const PtxOperand& given) {
       fragment.name, quoted(given.text)));
 }
 
+// {%0, %1}: of inline assembly, whose constraints are not read.
+bool holds_placeholder(std::string_view text) {
+  for (std::size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1))
+    if (at + 1 < text.size() && is_digit(text[at + 1])) return true;
+  return false;
+}
+
 // A vector, of one register, too.
 Verdict check_fragment(const Fragment& fragment, const PtxOperand& given) {
   const bool is_d = fragment.name == "D";
@@ -126,15 +134,16 @@ Verdict check_fragment(const Fragment& fragment, const PtxOperand& given) {
   if (!holds_only(given, classes)) return wrong_kind(name, given, registers);
   // Measured: ptxas 13.0.88 takes a sink as D of bf16 and s8, refuses it as D of e4m3 and of some f64.
   if (given.has_sink)
-    return unmodelled(
-        fmt::format("D is {}: the manual has no sink here, ptxas takes it for some types",
-                    quoted(given.text)));
+    return unmodelled(fmt::format(
+        "D is {}: the manual has no sink here, ptxas takes it for some types", quoted(given.text)));
+  if (holds_placeholder(given.text)) return legal_if_it_is(given, types_text(classes));
   return check_constants(fragment, given);
 }
 
 // ---- Scale factors ------------------------------------------------------------------------------
 
 Verdict check_scale_data(std::string_view name, const PtxOperand& given) {
+  if (is_placeholder(given.text)) return legal_if_it_is(given, ".b32");
   return is_register(given, {B32, I32, F16x2, F32}) ? legal()
                                                     : wrong_kind(name, given, "one .b32 register");
 }
@@ -146,8 +155,7 @@ Verdict check_selector_half(std::string_view name, std::string_view text, int la
   const std::string expected = last == 0   ? "0"
                                : step == 1 ? fmt::format("0 to {}", last)
                                            : fmt::format("0 or {}", step);
-  return illegal(Fault::QualifierUnknown,
-                 fmt::format("{} is {}, expected {}", name, *value, expected));
+  return illegal(Fault::OperandKind, fmt::format("{} is {}, expected {}", name, *value, expected));
 }
 
 Verdict check_selector(const WarpMma& mma, char matrix, const PtxOperand& given) {
@@ -159,6 +167,7 @@ Verdict check_selector(const WarpMma& mma, char matrix, const PtxOperand& given)
                     given.count == 2 && given.floats + given.doubles == 0 &&
                     holds_only(given, {RegisterClass::B16});
   if (!fits) return wrong_kind(name, given, "two numbers or .b16 registers in braces");
+  if (holds_placeholder(given.text)) return legal_if_it_is(given, ".b16 or numbers in range");
   const std::string_view inside = given.text.substr(1, given.text.size() - 2);
   const std::size_t comma = inside.find(',');
   const int last_byte = warp_mma::scale_bytes - mma.factors;
@@ -171,12 +180,16 @@ Verdict check_selector(const WarpMma& mma, char matrix, const PtxOperand& given)
                              threads - 1, 1);
 }
 
-Verdict check_scales(const WarpMma& mma, std::span<const PtxOperand> given) {
-  for (const Verdict& verdict :
-       {check_scale_data("scale-a-data", given[0]), check_selector(mma, 'a', given[1]),
-        check_scale_data("scale-b-data", given[2]), check_selector(mma, 'b', given[3])})
-    if (!is_legal(verdict)) return verdict;
-  return legal();
+std::vector<Verdict> check_each(const WarpMma& mma, std::span<const PtxOperand> given) {
+  std::vector<Verdict> verdicts;
+  for (const Fragment& fragment : fragments_of(mma))
+    verdicts.push_back(check_fragment(fragment, given[verdicts.size()]));
+  if (mma.kind.empty()) return verdicts;
+  verdicts.push_back(check_scale_data("scale-a-data", given[4]));
+  verdicts.push_back(check_selector(mma, 'a', given[5]));
+  verdicts.push_back(check_scale_data("scale-b-data", given[6]));
+  verdicts.push_back(check_selector(mma, 'b', given[7]));
+  return verdicts;
 }
 
 Verdict check_operands(const WarpMma& mma, const PtxStatement& statement) {
@@ -188,12 +201,12 @@ Verdict check_operands(const WarpMma& mma, const PtxStatement& statement) {
                     mma.kind.empty() ? ""
                                      : ", scale-a-data, {byte-id-a, thread-id-a}, "
                                        "scale-b-data, {byte-id-b, thread-id-b}"));
-  const std::array<Fragment, 4> fragments = fragments_of(mma);
-  for (std::size_t i = 0; i < fragments.size(); ++i)
-    if (const Verdict verdict = check_fragment(fragments[i], statement.operands[i]);
-        !is_legal(verdict))
-      return verdict;
-  return mma.kind.empty() ? legal() : check_scales(mma, std::span(statement.operands).subspan(4));
+  std::string conditions;
+  for (const Verdict& verdict : check_each(mma, statement.operands)) {
+    if (!is_legal(verdict)) return verdict;
+    add_condition(conditions, verdict);
+  }
+  return {FaultKind::None, Fault::None, conditions};
 }
 
 std::string opcode_of(const PtxStatement& statement) {
@@ -213,8 +226,8 @@ Verdict check_warp_mma(const PtxStatement& statement, std::optional<Target> aske
     if (target.kind == FaultKind::Illegal) return target;
     if (const Verdict verdict = check_words(mma, statement.qualifiers); !is_legal(verdict))
       return verdict;
-    if (const Verdict verdict = check_operands(mma, statement); !is_legal(verdict)) return verdict;
-    return target;
+    const Verdict operands = check_operands(mma, statement);
+    return is_legal(operands) && !is_legal(target) ? target : operands;
   } catch (const UnmodelledError& error) {
     return unmodelled(error.what());
   } catch (const FaultError& error) {

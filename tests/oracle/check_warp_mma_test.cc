@@ -218,6 +218,11 @@ TEST(CheckWarpMma, InlineAssemblyIsAnsweredForItsStatementAlone) {
       answers_to(
           {R"(asm("tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {%0}, [%1], %2;" : "=r"(x) : "r"(t), "n"(h));)"}),
       std::vector<std::string>{"legal\tif %2 is immediate"});
+  EXPECT_EQ(answers_to({R"(asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 ")",
+                        R"("{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};\n")",
+                        R"(: "=d"(d[0]));)"}),
+            std::vector<std::string>{"legal\tif {%0, %1, %2, %3} is .f32 or .b32, {%4, %5} is "
+                                     ".b32, {%6} is .b32, {%7, %8, %9, %10} is .f32 or .b32"});
   // Nothing else there: what it is is said.
   const std::vector<std::string> other = answers_to({R"(asm("mov.u32 %0, %%laneid;" : "=r"(x));)"});
   ASSERT_EQ(other.size(), 1u);

@@ -193,7 +193,8 @@ TEST(Where, KnowsTheMatricesOfBytes) {
   EXPECT_EQ(text_of("what stmatrix.m16n8.x1.trans.b8 D thread=13 register=0"),
             "thread 13, register 0 = D[0][2][3], D[0][3][3], D[0][2][11], D[0][3][11]");
   EXPECT_EQ(text_of("where ldmatrix.m8n16.x1.b8x16.b4x16_p64 D row=3 col=7"),
-            "D[0][3][7] = thread 13, register 0, part 3");
+            "D[0][3][7] = thread 13, register 0, part 3\nnote: inferred: an element of 4 bits is "
+            "bits [0,4) of its byte, with zeros above");
   for (const char* wrong :
        {"ldmatrix.m16n16.x4.trans.b8", "ldmatrix.m16n16.x1.b8", "ldmatrix.m16n8.x1.trans.b8",
         "stmatrix.m16n16.x1.trans.b8", "ldmatrix.m8n16.x1.b8",

@@ -425,10 +425,6 @@ TEST(Where, NamesEverythingInTensorMemory) {
   EXPECT_EQ(ask("what " + f16 + " D m=64 n=64 tmem_lane=85 tmem_column=10").complaint,
             "tmem_lane 85, tmem_column 10 holds nothing of D");
   EXPECT_EQ(ask("what " + f16 + " A a=tmem tmem_lane=0 tmem_column=8").status, Status::No);
-  EXPECT_EQ(text_of("where tcgen05.mma.cta_group::2.kind::f8f6f4 A a=tmem m=128 n=64 type_a=e2m1 "
-                    "row=101 col=6"),
-            "A[101][6] = tmem_lane 37, tmem_column 1, bits [18,22); a copy in tmem_lane 101, in "
-            "CTA 1 of the pair");
   EXPECT_EQ(text_of("where " + nvf4 + " SFA m=128 n=64 factors=8 row=77 col=5"),
             "SFA[77][5] = tmem_lane 13, tmem_column 6, bits [8,16); copies in tmem_lane 45, 77 and "
             "109");

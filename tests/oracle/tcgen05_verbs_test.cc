@@ -341,12 +341,19 @@ TEST(Tcgen05_Verbs, InputsNameBytesCellsAndScaleFactors) {
 TEST(Tcgen05_Verbs, NarrowAInTensorMemorySaysThatItIsInferred) {
   const std::string a = " A m=128 n=64 a=tmem row=3 col=5";
   const std::string bytes = "where tcgen05.mma.cta_group::1.kind::f8f6f4" + a;
-  EXPECT_NE(text_of(bytes + " type_a=e2m3").find("note: inferred, after an example of NVIDIA's: "
-                                                 "e2m3 is bits [1,7) of its byte"),
+  EXPECT_NE(text_of(bytes + " type_a=e2m3")
+                .find("note: inferred, after an example of NVIDIA's: "
+                      "e2m3 is bits [1,7) of its byte"),
             std::string::npos);
   EXPECT_NE(text_of(bytes + " type_a=e2m1").find("e2m1 is bits [2,6) of its byte"),
             std::string::npos);
   EXPECT_EQ(text_of(bytes + " type_a=e4m3").find("note"), std::string::npos);
+  EXPECT_EQ(
+      text_of("where tcgen05.mma.cta_group::2.kind::f8f6f4 A a=tmem m=128 n=64 type_a=e2m1 "
+              "row=101 col=6"),
+      "A[101][6] = tmem_lane 37, tmem_column 1, bits [18,22); a copy in tmem_lane 101, in "
+      "CTA 1 of the pair\nnote: inferred, after an example of NVIDIA's: e2m1 is bits [2,6) of "
+      "its byte");
   EXPECT_NE(text_of("where tcgen05.mma.cta_group::1.kind::mxf4.block_scale" + a)
                 .find("note: inferred: the even one of two elements of 4 bits"),
             std::string::npos);

@@ -1,6 +1,8 @@
 // Is a PTX statement of mma.sync legal on a target, and if not, why not.
 //
-// Decides how many operands and registers it has; which shapes go with which types is warp_mma.h's. Example:
+// Decides which operands it has, of how many registers of which types, and which selectors; which shapes go with which
+// types is warp_mma.h's, which words and targets warp_mma_words.h's. Where ptxas takes more than the manual (any order, a
+// special register inside braces), the manual is followed. Example:
 // "mma.sync.aligned.m16n8k32.row.row.s32.s8.s8.s32 ..." is illegal: B is .col.
 #pragma once
 

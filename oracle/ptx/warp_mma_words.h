@@ -4,7 +4,8 @@
 // mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32 is illegal: .and.popc or .xor.popc is missing.
 //
 // Source: PTX ISA 9.2, 9.7.14.5 "Matrix multiply-accumulate operation using mma instruction": its syntax, its target
-// notes. Measured: ptxas 13.0.88 wants the same words, .aligned, too, though in any order; of .m8n8k4 to .m16n8k16 of
+// notes.
+// Measured: ptxas 13.0.88 wants the same words, .aligned, too, though in any order; of .m8n8k4 to .m16n8k16 of
 // f64 it takes .rn, .rz, .rm and .rp, and .kind::f8f6f4 of e4m3 and e5m2 on sm_100a, sm_103a, sm_110a and their
 // families.
 #pragma once

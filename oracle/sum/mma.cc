@@ -44,6 +44,7 @@ Keys keys_of(const Question& question) {
   const std::span<const std::string_view> words = words_from(question, 1);
   if (is_scalar(question.words[0])) return Keys(words, {}, {numbers_key});
   if (is_tcgen05(question.words[0])) return Keys(words, tcgen05_keys, {numbers_key});
+  refuse_unrecorded(question.words[0]);
   return Keys(words, mma_keys);
 }
 
@@ -129,7 +130,8 @@ Answer mma_line(const Question& question, std::string_view line) {
   word_at(question, 0, mnemonic_expected);
   const Keys keys = keys_of(question);
   const LineStyle style = style_of(question, keys);
-  if (is_scalar(question.words[0])) return scalar_line(question.words[0], line, style);
+  if (is_scalar(question.words[0]))
+    return scalar_line(question.words[0], line, style, scalar_target(question));
   if (is_tcgen05(question.words[0]))
     return tcgen05_mma_line(dot_form_of(question, keys), line, style);
   const Instruction instruction = instruction_of(question, keys);

@@ -19,6 +19,7 @@
 #include "oracle/sum/element_text.h"
 #include "sim/alu/forms.h"
 #include "sim/ptx/form.h"
+#include "sim/ptx/video.h"
 
 namespace tcq::oracle {
 namespace {
@@ -98,7 +99,8 @@ Word read_hex(std::string_view word, ptx::Type type, std::string_view what) {
   if (digits.size() != static_cast<std::size_t>(expected) || read.ec != std::errc() ||
       read.ptr != digits.data() + digits.size())
     throw UsageError(fmt::format(
-        "{} is no {} of {} hex digits: {} needs them, or a decimal with a point or a sign",
+        "{} is no {} of {} hex digits: {} needs them, or a decimal with a point or a sign, or "
+        "numbers=decimal",
         quoted(word), ptx::name(type), expected, what));
   if (type == ptx::Type::Pred && value > 1)
     throw UsageError(fmt::format("{} is no predicate: {} is 0 or 1", quoted(word), what));
@@ -197,6 +199,14 @@ std::string hex_of(ptx::Type type, Word word) {
   return fmt::format("{:0{}x}", word, digits_of(type));
 }
 
+// The row says how wide the sum of dp4a and dp2a is: it has a sign where a source has one (PTX ISA 9.2, 9.7.1 "dp4a", "dp2a").
+ptx::Type result_type(const ScalarForm& s, std::size_t i) {
+  const bool is_dot = s.form.opcode == ptx::Opcode::Dp4a || s.form.opcode == ptx::Opcode::Dp2a;
+  const bool has_sign = is_signed(s.form.types[0]) || is_signed(s.form.types[1]);
+  if (!is_dot) return s.out[i];
+  return has_sign ? ptx::Type::S32 : ptx::Type::U32;
+}
+
 std::string result_text(ptx::Type type, Word word) {
   if (type == ptx::Type::Pred) return word != 0 ? "true" : "false";
   const std::vector<std::string> texts = decimals_of(type, word);
@@ -210,9 +220,14 @@ Value result_value(ptx::Type type, Word word) {
                         {"decimals", list_of(decimals_of(type, word))}};
 }
 
+// In small letters where it has none of its own (.NaN).
+std::string spelled(std::string_view opcode) {
+  const std::string small = lowered(opcode);
+  return ptx::read_form(small).opcode == ptx::Opcode::Unknown ? std::string(opcode) : small;
+}
+
 std::optional<ScalarForm> read(std::string_view opcode, std::string_view table = "") {
-  std::string spelling = lowered(opcode);
-  if (ptx::read_form(spelling).opcode == ptx::Opcode::Unknown) spelling = std::string(opcode);
+  std::string spelling = spelled(opcode);
   if (!table.empty()) spelling += fmt::format(" {}", table);
   return alu::read_scalar_form(spelling);
 }
@@ -255,19 +270,66 @@ bool asks_the_warp(const ptx::Form& form) {
 }
 
 bool is_approximate(std::string_view opcode) {
-  return ptx::read_form(lowered(opcode)).has(ptx::Slot::Precision);
+  return ptx::read_form(spelled(opcode)).has(ptx::Slot::Precision);
+}
+
+// Of the same instruction.
+std::string nearest_form(std::string_view opcode) {
+  const std::string_view name = opcode.substr(0, opcode.find('.'));
+  std::vector<std::string_view> forms;
+  for (const std::string_view form : alu::scalar_forms())
+    if (form.find(' ') == form.npos && same_word(form.substr(0, form.find('.')), name))
+      forms.push_back(form);
+  const std::string_view found = nearest(opcode, forms);
+  return found.empty() ? "" : fmt::format("; did you mean {}?", quoted(found));
+}
+
+std::string recording_of(std::string_view opcode) {
+  return is_approximate(opcode) ? "the chip's approximation, an H200's answers in "
+                                  "tests/vectors/scalar_approx.tcqv"
+                                : "an H100's answers in tests/vectors/scalar.tcqv";
+}
+
+bool is_hopper(Target target) { return target == Target::sm_90 || target == Target::sm_90a; }
+
+std::string of_another_chip(Target target) {
+  return fmt::format("on {} as an sm_90 does: its chip was not asked", name(target));
+}
+
+Value::Members evidence_of(std::string_view opcode, Target target) {
+  std::vector<std::string> reasons = {recording_of(opcode)};
+  if (!is_hopper(target)) reasons.push_back(of_another_chip(target));
+  return {{"evidence", is_hopper(target) ? "measured" : "inferred"}, {"reasons", list_of(reasons)}};
 }
 
 }  // namespace
 
 bool is_scalar(std::string_view opcode) {
   const auto form = read(opcode, has_table(opcode) ? "0" : "");
-  return form && !asks_the_warp(form->form) && form->in.size() < most_operands &&
+  return form && !asks_the_warp(form->form) && alu::is_scalar_form(form->form) &&
          std::none_of(form->in.begin(), form->in.end(),
                       [](ptx::Type type) { return ptx::bits(type) > 64; });
 }
 
-Answer scalar_line(std::string_view opcode, std::string_view line, LineStyle style) {
+void refuse_unrecorded(std::string_view opcode) {
+  const ptx::Form form = ptx::read_form(spelled(opcode));
+  const bool is_of_matrices = ptx::Opcode::Mma <= form.opcode;  // whose refusals say more
+  if (form.opcode == ptx::Opcode::Unknown || is_of_matrices || is_scalar(opcode)) return;
+  if (asks_the_warp(form))
+    throw UnmodelledError(fmt::format(
+        "{} asks other lanes: tcq mma computes what a lane computes alone, tcq run executes it",
+        quoted(opcode)));
+  if (ptx::is_video(form.opcode) || alu::operation(form).evaluate != nullptr)
+    throw UnmodelledError(
+        fmt::format("{} is no form that tcq mma answers: no chip of sm_90a was asked for it{}",
+                    quoted(opcode), nearest_form(opcode)));
+  throw UnmodelledError(fmt::format(
+      "{} is nothing that tcq mma computes: expected wgmma.mma_async, tcgen05.mma or an "
+      "instruction on a lane's registers",
+      quoted(opcode)));
+}
+
+Answer scalar_line(std::string_view opcode, std::string_view line, LineStyle style, Target target) {
   const ScalarForm s = form_for(opcode, line);
   const std::size_t count = s.in.size() + (s.immediate ? 1 : 0) + (s.reads_carry ? 1 : 0);
   const std::vector<std::string_view> words = split_data_line(line, count, layout_of(s), count);
@@ -283,26 +345,23 @@ Answer scalar_line(std::string_view opcode, std::string_view line, LineStyle sty
   if (style.style == Style::Json) {
     Value::List all;
     for (std::size_t i = 0; i < s.out.size(); ++i)
-      all.push_back(result_value(s.out[i], results.words[i]));
+      all.push_back(result_value(result_type(s, i), results.words[i]));
     Value::Members members = {{"instruction", opcode}, {"results", all}};
     if (carries) members.push_back({"carry", carry});
+    for (Value::Member& member : evidence_of(opcode, target)) members.push_back(std::move(member));
     return {Status::Yes, json_text(members), ""};
   }
   std::string text;
   for (std::size_t i = 0; i < s.out.size(); ++i)
-    text += (i == 0 ? "" : ", ") + result_text(s.out[i], results.words[i]);
+    text += (i == 0 ? "" : ", ") + result_text(result_type(s, i), results.words[i]);
   if (carries) text += fmt::format(", carry {}", carry ? 1 : 0);
   return {Status::Yes, text, ""};
 }
 
 std::string scalar_evidence(std::string_view opcode, Target target) {
-  std::string text = is_approximate(opcode)
-                         ? "evidence: measured: the chip's approximation, an H200's answers in "
-                           "tests/vectors/scalar_approx.tcqv"
-                         : "evidence: measured: an H100's answers in tests/vectors/scalar.tcqv";
-  if (target != Target::sm_90 && target != Target::sm_90a)
-    text += fmt::format("; on {} as an sm_90 does: its chip was not asked", name(target));
-  return text;
+  const std::string text = fmt::format("evidence: measured: {}", recording_of(opcode));
+  if (is_hopper(target)) return text;
+  return text + fmt::format("\nevidence: inferred: {}", of_another_chip(target));
 }
 
 }  // namespace tcq::oracle

@@ -336,6 +336,13 @@ const std::vector<std::string>& matrix_forms() {
   return all;
 }
 
+bool is_scalar_form(const ptx::Form& form) {
+  const std::string spelling = ptx::print(form);
+  const std::vector<std::string>& all = scalar_forms();
+  const auto found = std::ranges::lower_bound(all, spelling);
+  return found != all.end() && found->substr(0, found->find(' ')) == spelling;
+}
+
 std::optional<ScalarForm> read_scalar_form(std::string_view spelling) {
   const std::size_t space = spelling.find(' ');
   ScalarForm s;

@@ -47,6 +47,10 @@ int result_count(const ScalarForm& form);
 const std::vector<std::string>& scalar_forms();
 const std::vector<std::string>& matrix_forms();
 
+// Among scalar_forms(), whatever lop3's table and the chain? read_form() and the ALU take more: words that no instruction has
+// together, and forms of other targets.
+bool is_scalar_form(const ptx::Form& form);
+
 // Of any spelling whose operands are all registers or lop3's; empty for others.
 std::optional<ScalarForm> read_scalar_form(std::string_view spelling);
 

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 #include "oracle/answer/answer.h"
 #include "sim/alu/forms.h"
+#include "tests/support/alu_spellings.h"
 #include "tests/support/ask.h"
 
 namespace tcq::oracle {
@@ -62,12 +64,54 @@ TEST(ScalarLine, FormsOfALaneAloneAreAnswered) {
     EXPECT_FALSE(is_scalar(other)) << other;
 }
 
+// What the ALU would compute but no chip of sm_90a was asked for: video instructions, whose last source no line has, words
+// that no instruction has together, forms of later targets.
+TEST(ScalarLine, NothingElseThatReadsAsAFormIsAnswered) {
+  std::set<std::string> listed;
+  for (const std::string& spelling : alu::scalar_forms())
+    listed.insert(spelling.substr(0, spelling.find(' ')));
+  std::size_t asked = 0;
+  alu::each_alu_spelling([&](const std::string& spelling) {
+    if (asked++ % 23 != 0 || !is_scalar(spelling)) return;
+    EXPECT_TRUE(listed.contains(ptx::print(ptx::read_form(spelling)))) << spelling;
+  });
+  for (const char* other :
+       {"vadd4.u32.u32.u32", "vadd.u32.u32.u32", "vmad.s32.s32.s32", "vavrg2.s32.s32.s32",
+        "add.f32.f16", "fma.rn.f32.f16", "cvt.rn.satfinite.e2m1x2.f32", "cvt.rn.bf16x2.ue8m0x2",
+        "cvt.rs.f16x2.f32", "cvt.pack.sat.u8.s32.b32", "add.rn.f32x2", "sin.full.f32", "sqrt.f32",
+        "div.rs.s32", "add.rni.s32.u32"}) {
+    const Answer reply = ask(std::string("mma ") + other + " 00000001 00000001 00000001");
+    EXPECT_EQ(reply.status, Status::Unmodelled) << other << ": " << reply.complaint;
+    EXPECT_NE(reply.complaint.find("no chip of sm_90a was asked"), std::string::npos)
+        << reply.complaint;
+  }
+  EXPECT_NE(ask("mma sqrt.f32 2.0").complaint.find("did you mean 'sqrt."), std::string::npos);
+}
+
+TEST(ScalarLine, WhatIsKnownAndNotALanesOwnIsNoUnknownMnemonic) {
+  for (const char* other :
+       {"redux.sync.add.s32", "ld.global.u32", "applypriority.global.L2::evict_normal"})
+    EXPECT_EQ(ask(std::string("mma ") + other + " 00000001").status, Status::Unmodelled) << other;
+  EXPECT_EQ(ask("mma add.nothing.f32 1.0 1.0").status, Status::Usage);
+}
+
+// s32 where a source is, u32 where none is.
+TEST(ScalarLine, SumsOfBytesHaveTheSignOfTheirSources) {
+  EXPECT_EQ(line("dp4a.s32.s32", "80808080 01010101 00000000"), "fffffe00 = -512");
+  EXPECT_EQ(line("dp2a.lo.u32.s32", "00010001 000000ff +0"), "ffffffff = -1");
+  EXPECT_EQ(line("dp4a.u32.u32", "00000001 00000001 fffffffe"), "ffffffff = 4294967295");
+}
+
 TEST(ScalarLine, NumbersBehindTheMnemonicAreALine) {
   EXPECT_EQ(text_of("mma rcp.approx.f32 2.0"), "3f000000 = 0.5");
   EXPECT_EQ(text_of("mma wgmma.m64n8k32.f32.e4m3.e4m3 1.0 1.0 1.000244"), "40000000");
   EXPECT_EQ(
       text_of("mma ex2.approx.ftz.f32 1.0", styled(Style::Json)),
-      R"({"instruction":"ex2.approx.ftz.f32","results":[{"d":"40000000","type":"f32","decimals":["2"]}]})");
+      R"({"instruction":"ex2.approx.ftz.f32","results":[{"d":"40000000","type":"f32","decimals":["2"]}],"evidence":"measured","reasons":["the chip's approximation, an H200's answers in tests/vectors/scalar_approx.tcqv"]})");
+  Options blackwell = styled(Style::Json);
+  blackwell.arch = "sm_100a";
+  EXPECT_NE(text_of("mma add.f32 1.0 1.0", blackwell).find(R"("evidence":"inferred")"),
+            std::string::npos);
 }
 
 TEST(ScalarLine, TheEvidenceNamesTheRecordingAndTheTarget) {

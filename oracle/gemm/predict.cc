@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "oracle/sum/gemm_epilogue.h"
 #include "oracle/answer/in_parallel.h"
+#include "oracle/sum/gemm_epilogue.h"
 #include "sim/num/fast/plain_sums.h"
 #include "sim/num/round.h"
 
@@ -206,13 +206,15 @@ GemmErrors errors_of(const Problem& problem, const Order& order, Rows rows, cons
                     static_cast<const char*>(d) + (row - rows.first) * row_bytes);
     all.max_absolute = std::max(all.max_absolute, one.max_absolute);
     all.max_relative = std::max(all.max_relative, one.max_relative);
-    const auto count = static_cast<double>(band.count());
+    all.compared += one.compared;
+    all.not_finite += one.not_finite;
+    const auto count = static_cast<double>(one.compared);
     squares += one.root_mean_square * one.root_mean_square * count;
     exact_squares += one.exact_root_mean_square * one.exact_root_mean_square * count;
     row = band.end;
   }
-  if (rows.count() == 0) return all;
-  const auto count = static_cast<double>(rows.count());
+  if (all.compared == 0) return all;
+  const auto count = static_cast<double>(all.compared);
   all.root_mean_square = std::sqrt(squares / count);
   all.exact_root_mean_square = std::sqrt(exact_squares / count);
   return all;

@@ -53,13 +53,23 @@ std::string explanation_text(const Explanation& e) {
                      e.nearest_outputs, e.outputs);
 }
 
+std::string errors_text(const GemmErrors& errors) {
+  const bool has_none = errors.compared == 0 && errors.not_finite > 0;
+  std::string text = "  from float64: ";
+  if (has_none)
+    text += "no output can be compared: all";
+  else
+    text += fmt::format("at most {:.6g}, {:.6g} of the sum of |a| |b|; root mean square {:.6g}",
+                        errors.max_absolute, errors.max_relative, errors.root_mean_square);
+  if (errors.not_finite == 0) return text + "\n";
+  return text + fmt::format("{} {} outputs are NaN or Inf in D or in float64\n",
+                            has_none ? "" : "; besides", errors.not_finite);
+}
+
 std::string order_text(const Report& report, const OrderReport& order) {
   std::string text = fmt::format("{}: {}\n", printable(order.spec), order.sentence);
   text += fmt::format("  bits of D: fnv1a64 {:016x}\n", order.fingerprint);
-  if (order.errors)
-    text += fmt::format(
-        "  from float64: at most {:.6g}, {:.6g} of the sum of |a| |b|; root mean square {:.6g}\n",
-        order.errors->max_absolute, order.errors->max_relative, order.errors->root_mean_square);
+  if (order.errors) text += errors_text(*order.errors);
   if (order.beside_first)
     text += comparison_text(report, "beside " + printable(report.orders[0].spec), "there",
                             *order.beside_first);
@@ -101,9 +111,14 @@ Value::Members value_of(const Explanation& e) {
 }
 
 Value::Members value_of(const GemmErrors& errors) {
-  return {{"max_absolute", errors.max_absolute},
-          {"max_relative", errors.max_relative},
-          {"root_mean_square", errors.root_mean_square}};
+  const auto figure = [&](double value) {
+    return errors.compared == 0 && errors.not_finite > 0 ? Value() : Value(value);
+  };
+  return {{"max_absolute", figure(errors.max_absolute)},
+          {"max_relative", figure(errors.max_relative)},
+          {"root_mean_square", figure(errors.root_mean_square)},
+          {"compared", errors.compared},
+          {"not_finite", errors.not_finite}};
 }
 
 Value::Members value_of(const Report& report, const OrderReport& order) {

@@ -43,6 +43,15 @@ void add_notes(const Order& order, const Product& product, std::vector<std::stri
   }
 }
 
+// A byte is told by its sign alone whether it is s8 or u8.
+void add_sign_note(const char* matrix, Type type, const Matrix& read,
+                   std::vector<std::string>& notes) {
+  const std::string& dtype = read.array.header.dtype;
+  if ((type == Type::u8 && dtype == "|i1") || (type == Type::s8 && dtype == "|u1"))
+    notes.push_back(fmt::format("{} has dtype {} and is read as {}, bit for bit: {}", matrix, dtype,
+                                name(type), type == Type::u8 ? "-1 is 255" : "255 is -1"));
+}
+
 class Run {
  public:
   Run(const Request& request, Progress& progress)
@@ -58,6 +67,8 @@ class Run {
     report_.shape_b = shape_text(problem_.b);
     report_.rows = rows_of(request_.shard, problem_.rows());
     report_.compared_with = request_.compare;
+    add_sign_note("A", problem_.product.a, problem_.a, report_.notes);
+    add_sign_note("B", problem_.product.b, problem_.b, report_.notes);
     for (const std::string& spec : request_.orders) {
       orders_.push_back(parse_order(spec, problem_.product));
       add_notes(orders_.back(), problem_.product, report_.notes);

@@ -86,6 +86,11 @@ GemmErrors gemm_errors(const Gemm& g, const GemmData& data, const void* d) {
         const std::uint32_t got = load_element(g.out, d, batch * g.d.batch + i * g.d.ld + j);
         const double exact = activated(g.activation, want);
         const double error = std::abs(element_value(g.out, got) - exact);
+        if (!std::isfinite(error) || !std::isfinite(exact)) {
+          ++errors.not_finite;
+          continue;
+        }
+        ++errors.compared;
         errors.max_absolute = std::max(errors.max_absolute, error);
         if (size(i, j) > 0) errors.max_relative = std::max(errors.max_relative, error / size(i, j));
         squares += error * error;
@@ -93,8 +98,8 @@ GemmErrors gemm_errors(const Gemm& g, const GemmData& data, const void* d) {
       }
     }
   }
-  const auto count = static_cast<double>(g.batch * g.m * g.n);
-  if (count == 0) return errors;
+  if (errors.compared == 0) return errors;
+  const auto count = static_cast<double>(errors.compared);
   errors.root_mean_square = std::sqrt(squares / count);
   errors.exact_root_mean_square = std::sqrt(exact_squares / count);
   return errors;

@@ -134,8 +134,11 @@ void compute_gemm(const Gemm& gemm, const GemmData& data, GemmOut out, int threa
 std::uint32_t gemm_output(const Gemm& gemm, const GemmData& data, std::int64_t batch,
                           std::int64_t row, std::int64_t col);
 
-// Distance of a result from the same formula in float64, for eyes. No gated activation.
+// Distance of a result from the same formula in float64, for eyes. No gated activation. The figures are of the outputs that
+// are finite in both.
 struct GemmErrors {
+  std::int64_t compared = 0;
+  std::int64_t not_finite = 0;  // the other outputs: NaN or Inf in D or in float64
   double max_absolute = 0;
   double max_relative = 0;      // to the sum of |a| * |b|, the scale that rounding errors have
   double root_mean_square = 0;  // absolute

@@ -8,6 +8,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "sim/isa/wgmma/fragment.h"
@@ -420,6 +421,24 @@ TEST(Gemm_Errors, AreSmallForARightResultAndLargeForAWrongOne) {
   EXPECT_GT(right.max_absolute, 0);
   d[x.d.first + 3] ^= 0x40;
   EXPECT_GT(oracle::gemm_errors(g, x.data(), d.data() + x.d.first).max_absolute, 0.1);
+}
+
+// What is NaN or Inf in D is counted and spoils no figure; nor does all of it being so look exact.
+TEST(Gemm_Errors, CountWhatIsNotFinite) {
+  const Gemm g = small(Type::bf16, Type::f32, 4, 8, 64);
+  const GemmCase x = make_case(g, false, Values::Near, 4);
+  auto d = x.expected();
+  const auto right = oracle::gemm_errors(g, x.data(), d.data() + x.d.first);
+  EXPECT_EQ(right.compared, 32);
+  EXPECT_EQ(right.not_finite, 0);
+  const std::uint32_t nan = 0x7fc00000, infinity = 0xff800000;
+  std::memcpy(d.data() + x.d.first, &nan, 4);
+  std::memcpy(d.data() + x.d.first + 4, &infinity, 4);
+  const auto wrong = oracle::gemm_errors(g, x.data(), d.data() + x.d.first);
+  EXPECT_EQ(wrong.compared, 30);
+  EXPECT_EQ(wrong.not_finite, 2);
+  EXPECT_LE(wrong.max_absolute, right.max_absolute);
+  EXPECT_TRUE(std::isfinite(wrong.root_mean_square));
 }
 
 TEST(Gemm_Reference, SaysItsRate) {

@@ -192,6 +192,30 @@ TEST_F(GemmRun, ErrorsAreThoseOfTheWholeFormula) {
   EXPECT_LT(r.orders[0].errors->max_relative, 1e-6);
 }
 
+// Of outputs that cannot be compared there is no "at most 0".
+TEST_F(GemmRun, ErrorsOfWhatIsNotFiniteAreNone) {
+  Report r = run("--generate 2,3,16 --type bf16 --order chain --errors");
+  EXPECT_EQ(text_of(r).find("NaN or Inf"), std::string::npos);
+  r.orders[0].errors->not_finite = 2;
+  EXPECT_NE(text_of(r).find("; besides 2 outputs are NaN or Inf in D or in float64"),
+            std::string::npos)
+      << text_of(r);
+  r.orders[0].errors = GemmErrors{.compared = 0, .not_finite = 6};
+  EXPECT_NE(
+      text_of(r).find("from float64: no output can be compared: all 6 outputs are NaN or Inf"),
+      std::string::npos)
+      << text_of(r);
+  EXPECT_NE(json_text(value_of(r)).find(R"("max_absolute":null)"), std::string::npos);
+}
+
+TEST_F(GemmRun, BytesOfTheOtherSignAreSaid) {
+  run("--generate 2,3,32 --type s8 --order chain --save-a @a --save-b @b");
+  const Report other = run("@a @b --type u8 --order chain");
+  ASSERT_EQ(other.notes.size(), 2u);
+  EXPECT_EQ(other.notes[0], "A has dtype |i1 and is read as u8, bit for bit: -1 is 255");
+  EXPECT_TRUE(run("@a @b --type s8 --order chain").notes.empty());
+}
+
 // --- files -----------------------------------------------------------------------------------------
 
 TEST(PendingFile, IsThereWhenItIsWhole) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/answer/value.h"
@@ -43,6 +44,14 @@ struct SumStory {
 SumStory sum_story(const DotTypes& types, const std::uint32_t* a, const std::uint32_t* b, int count,
                    std::uint32_t c, const DotOptions& options);
 SumStory sum_story(const tcgen05::DotForm& form, const tcgen05::DotOperands& in);
+
+// The exponent that a term of any fused sum has where terms are aligned (sim/num/fused_sum.h), and what D is beyond the largest
+// number (sim/num/round.h).
+inline constexpr std::string_view term_exponent_text =
+    "of a product the sum of its factors' exponents, whatever the product is (1.875 * 1.875 has "
+    "0); of a subnormal the "
+    "smallest normal one";
+inline constexpr std::string_view float_overflow_text = "Inf, toward zero too";
 
 // Lines without the last newline.
 std::string text_of(const SumStory& story);

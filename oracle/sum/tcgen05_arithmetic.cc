@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "oracle/sum/sum_story.h"
 #include "oracle/sum/tcgen05_evidence.h"
 #include "sim/num/block_scaled_sum.h"
 #include "sim/num/dot_traits.h"
@@ -50,7 +51,10 @@ void add_float_sum(Facts& facts, const DotForm& form) {
   facts.push_back({"sum", sum_text(form, traits)});
   facts.push_back({"fraction bits kept", std::to_string(traits.fraction_bits)});
   facts.push_back({"floor", fmt::format("E is at least {}", traits.floor_exponent)});
+  if (!is_packed_4bit(form.opcode.kind))
+    facts.push_back({"exponent of a term", std::string(term_exponent_text)});
   facts.push_back({"rounding", name(traits.conversion)});
+  facts.push_back({"overflow", std::string(float_overflow_text)});
   facts.push_back({"NaN", nan_text(form, traits)});
   facts.push_back({"subnormals", "kept in A, B and D"});
   if (!is_block_scaled(form.opcode.kind)) return;

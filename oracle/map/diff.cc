@@ -113,10 +113,12 @@ Layout arranged(const Moved& moved, int down) {
           moved.note()};
 }
 
-Layout transposed(Layout layout) {
+// How the matrices lie in memory is said where there are several: below each other, or side by side.
+Layout transposed(Layout layout, const Moved& moved, std::string_view lies) {
   layout.place = [place = layout.place](int row, int col) { return place(col, row); };
   std::swap(layout.rows, layout.cols);
   layout.title += " read transposed";
+  if (moved.count > 1) layout.title += fmt::format(", matrix 1 {} matrix 0 in memory", lies);
   return layout;
 }
 
@@ -127,13 +129,13 @@ std::vector<Layout> readings_of(const Moved& moved) {
   const int down = std::min(moved.count, 2);
   if (const std::string apart = moved.apart(); !apart.empty())
     return {{moved.map.title, moved.map.matrix, rows, cols, moved.widths.element, {}, "", apart}};
-  Layout across = transposed(arranged(moved, down));
+  Layout across = transposed(arranged(moved, down), moved, "beside");
   across.rows = cols * down;
   across.cols = rows * (moved.count / down);
   across.place = [=, map = moved.map, widths = moved.widths](int r, int c) {
     return *place_in_units(map, widths, {r / cols + down * (c / rows), c % rows, r % cols});
   };
-  return {arranged(moved, down), across, transposed(arranged(moved, down))};
+  return {arranged(moved, down), across, transposed(arranged(moved, down), moved, "below")};
 }
 
 // Indices along one axis whose cells are read, where the others are read at all.

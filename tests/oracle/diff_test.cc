@@ -178,12 +178,31 @@ TEST(Diff, ReadsRowsOfMemoryTransposedWhereThatFits) {
                            "ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A",
                            "ldmatrix.x1 D mma.m16n8k8.f32.f16.f16 B"}) {
     const std::string text = text_of(std::string("diff ") + pair);
-    EXPECT_NE(text.find(" read transposed -> "), std::string::npos) << text;
+    EXPECT_NE(text.find(" read transposed"), std::string::npos) << text;
     EXPECT_TRUE(text.ends_with("\nthe same: every element has one place in both")) << text;
   }
   const std::string stored = text_of("diff " + bf16 + "D stmatrix.x4.trans D");
-  EXPECT_NE(stored.find("D of stmatrix.x4.trans read transposed: 16 x 16"), std::string::npos);
+  EXPECT_NE(
+      stored.find(
+          "D of stmatrix.x4.trans read transposed, matrix 1 beside matrix 0 in memory: 16 x 16"),
+      std::string::npos);
   EXPECT_NE(stored.find("\nregister 1 of D = registers 2, 3 of D"), std::string::npos) << stored;
+}
+
+// Of the two arrangements that are read transposed the title says which: with matrix 1 below matrix 0 the same question has
+// other answers.
+TEST(Diff, ReadTransposedSaysHowTheMatricesLie) {
+  const std::string fits = text_of("diff ldmatrix.x4.trans D mma.m16n8k16.f32.f16.f16 A");
+  EXPECT_TRUE(fits.starts_with(
+      "D of ldmatrix.x4.trans read transposed, matrix 1 beside matrix 0 in memory -> "))
+      << fits;
+  const std::string below =
+      text_of("diff ldmatrix.m16n16.x2.trans.b8 D mma.m16n8k32.f32.e4m3.e4m3 A");
+  EXPECT_NE(below.find(" read transposed, matrix 1 below matrix 0 in memory -> "),
+            std::string::npos)
+      << below;
+  EXPECT_NE(text_of("diff ldmatrix.x1 D mma.m16n8k8.f32.f16.f16 B").find(" read transposed -> "),
+            std::string::npos);
 }
 
 TEST(Where, KnowsTheMatricesOfBytes) {

@@ -26,9 +26,9 @@ constexpr int most_bytes = 16;
 constexpr std::uint64_t most_pitch = 1 << 16;
 
 constexpr std::string_view access_expected =
-    "ld.shared or st.shared with .b32, .b64, .b128 or .v2, .v4, or ldmatrix and stmatrix with .x1, "
-    ".x2 "
-    "or .x4";
+    "ld.shared or st.shared with .b32, .b64, .b128 or a vector and its type (.v4.b32), or ldmatrix "
+    "and stmatrix with "
+    ".x1, .x2 or .x4";
 
 // ---- Accesses -----------------------------------------------------------------------------------
 
@@ -88,6 +88,9 @@ Access access_from(std::string_view word) {
     const MatrixMove move = matrix_move_from(text);
     return {text, row_bytes, move.rows() * move.count, true, move.rows()};
   }
+  if (type == 0 && vector > 1)
+    throw UsageError(fmt::format("{} has no type: expected one behind the vector, such as {}.b32",
+                                 quoted(word), text));
   const int bytes = type * vector;
   if (bytes < 1 || bytes > most_bytes || (bytes & (bytes - 1)) != 0) throw_bad(word);
   return {text, bytes, shared::warp_lanes, false};
@@ -197,6 +200,20 @@ std::vector<Better> better_than(const Access& access, const Rows& rows, int now)
 
 // ---- Questions ----------------------------------------------------------------------------------
 
+// Keys that would say nothing.
+void refuse_unused(const Keys& keys, const Access& access, bool has_fragment) {
+  if (keys.has("across") && (access.of_matrices || has_fragment))
+    throw UsageError(fmt::format(
+        "across= says how many lanes of ld.shared and st.shared lie side by side: expected none {}",
+        has_fragment ? "beside a fragment, which says where lanes are"
+                     : "with ldmatrix and stmatrix, whose lanes have a row each"));
+  if (keys.has("register") && !has_fragment)
+    throw UsageError(
+        "register= says which register of a fragment is moved: expected a matrix in registers with "
+        "it, such as "
+        "'wgmma... D'");
+}
+
 Rows rows_from(const Question& question, const Access& access) {
   std::vector<std::string_view> own, of_layout;
   for (const std::string_view word : words_from(question, 1)) {
@@ -214,6 +231,7 @@ Rows rows_from(const Question& question, const Access& access) {
             static_cast<std::uint32_t>(keys.number_or("start", 0, most_pitch, 0)),
             static_cast<int>(keys.number_or("across", 1, shared::warp_lanes, 1)),
             {}};
+  refuse_unused(keys, access, !of_layout.empty());
   if (!of_layout.empty()) {
     Question part{question.verb, of_layout, question.options};
     rows.fragment = read_map(part, Ask::Whole).map;

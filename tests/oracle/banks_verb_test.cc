@@ -63,9 +63,14 @@ TEST(BanksVerb, WrongQuestionsAreRefused) {
        {"", "pitch=4", "ld.shared.b32", "ld.shared.b256 pitch=4", "ldmatrix pitch=16",
         "ldmatrix.x4 pitch=128 swizzle=256B", "ld.shared.b32 pitch=4 across=33",
         "ld.shared.b32 pitch=4 x=3", "ld.shared.b32 pitch=4 tcgen05.ld.32x32b.x8 D",
-        "ldmatrix.x4 pitch=128 wgmma.m64n64k16.f32.bf16.bf16 D"})
+        "ldmatrix.x4 pitch=128 wgmma.m64n64k16.f32.bf16.bf16 D", "ldmatrix.x4 pitch=128 across=4",
+        "stmatrix.x2 pitch=128 across=1",
+        "st.shared.v2.b32 pitch=256 across=8 wgmma.m64n64k16.f32.bf16.bf16 D",
+        "ld.shared.b32 pitch=128 register=3"})
     EXPECT_EQ(ask(std::string("banks ") + words).status, Status::Usage) << words;
   EXPECT_EQ(ask("banks ld.shared.b64 pitch=12").status, Status::No);
+  EXPECT_EQ(ask("banks ld.shared.v4 pitch=128").complaint,
+            "'ld.shared.v4' has no type: expected one behind the vector, such as ld.shared.v4.b32");
 }
 
 }  // namespace

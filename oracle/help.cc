@@ -29,7 +29,9 @@ constexpr std::string_view keys_text =
     "selector=0|1. Matrices: A B C D, and E, the metadata of .sp. Numbers: decimal or 0x.\n"
     "tcgen05.mma: m= n= type_a= type_b= type_d= a=smem|tmem scale_type= scale_a_id= and what else "
     "its\n"
-    "instruction descriptor says (tcq help describe). Matrices: A B D E SFA SFB.\n";
+    "instruction descriptor says (tcq help describe). Matrices: A B D E SFA SFB. tcgen05.ld and "
+    "st\n"
+    "of .16x32bx2: half_split=.\n";
 
 constexpr std::array<Page, 22> pages = {{
     {"list", "[--family F]", "which instruction forms are modelled",
@@ -71,7 +73,8 @@ constexpr std::array<Page, 22> pages = {{
      "(col= counts factors) answer with cells of Tensor Memory, from address=WORD on (SFA, SFB:\n"
      "column_step= factors= of a larger buffer); A and B with desc=WORD. tcgen05.ld and st: D "
      "tmem_lane=\n"
-     "tmem_column= answers with thread and register, where address= is that of warp 0. Doubts are "
+     "tmem_column= [half_split=immHalfSplitoff, of .16x32bx2] answers with thread and register, "
+     "where address= is that of warp 0. Doubts are "
      "lines\n"
      "that begin with note:. tcgen05.cp: S row= col= desc=WORD is what it reads in shared memory, "
      "D "

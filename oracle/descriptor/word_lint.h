@@ -24,6 +24,7 @@
 #include "sim/isa/base/canonical_layout.h"
 #include "sim/isa/base/field_gaps.h"
 #include "sim/isa/base/matrix_descriptor.h"
+#include "sim/isa/base/shared_limits.h"
 #include "sim/isa/base/swizzle.h"
 #include "sim/isa/tcgen05/descriptor_mistakes.h"
 
@@ -196,6 +197,11 @@ void lint_reach(const Descriptor& d, const OperandRead& read, Sentences& out) {
   if (end > address_space_bytes)
     out.push_back(fmt::format("the operand ends at byte {}, beyond the {} bytes of {} address bits",
                               end, address_space_bytes, address_bits));
+  else if (end > sm_shared_bytes)
+    out.push_back(
+        fmt::format("the operand ends at byte {}, beyond the window of a CTA: {} bytes, and the {} "
+                    "before them that the system keeps",
+                    end, max_cta_shared_bytes, reserved_shared_bytes));
 }
 
 // `operand` is "K-major", or "dense K-major" where nothing says whether it is sparse.

@@ -82,8 +82,9 @@ struct Map {
   std::optional<Addressing> addressing = {};  // of shared memory
   std::vector<std::string> notes = {};        // what is doubtful or easily misread
   std::string nothing =
-      {};               // what is said of a place that is not the matrix's: "holds nothing of D"
-  int spread = 1;       // logical elements of K that an element stands for
+      {};          // what is said of a place that is not the matrix's: "holds nothing of D"
+  int spread = 1;  // logical elements of K that an element stands for
+  std::uint32_t window_end = 0;  // of shared memory: where a CTA's window ends; 0: it lies in none
   bool blocks = false;  // a tile of many warps: pictures show what 8 x 8 elements have in common
 };
 

@@ -12,6 +12,7 @@
 #include "oracle/map/units.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
+#include "sim/isa/base/shared_limits.h"
 #include "sim/isa/tcgen05/copy.h"
 #include "sim/isa/tmem/address.h"
 
@@ -85,6 +86,7 @@ Map source_map(const CpForm& f, const SmemDescriptor& d) {
   const CpOperand source = cp_operand(d);
   Map map = matrix_of(f, "S");
   map.space = Space::SharedMemory;
+  map.window_end = sm_shared_bytes;
   map.place.push_back({.name = "byte", .extent = 0});
   map.place.push_back({.name = "low_bit", .extent = byte_bits});
   const auto byte_of = [=](const Coords& e) {

@@ -8,6 +8,7 @@
 
 #include "oracle/answer/words.h"
 #include "oracle/map/units.h"
+#include "sim/isa/base/shared_limits.h"
 #include "sim/isa/tcgen05/operand.h"
 #include "sim/isa/tmem/address.h"
 #include "sim/isa/tmem/operand.h"
@@ -246,6 +247,7 @@ Map unplaced_map(const MmaOpcode& op, const InstructionDescriptor& d, bool is_b)
   Map map;
   map.matrix = is_b ? "B" : "A";
   map.space = Space::SharedMemory;
+  map.window_end = sm_shared_bytes;
   map.bits = bits(is_b ? d.b : d.a);
   map.element = {{.name = "row", .extent = is_b ? k(op, d) : d.m},
                  {.name = "col", .extent = is_b ? d.n : stored_k(op, d)}};

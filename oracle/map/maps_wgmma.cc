@@ -8,6 +8,7 @@
 #include "oracle/map/metadata.h"
 #include "oracle/ptx/atoms.h"
 #include "oracle/ptx/mnemonic.h"
+#include "sim/isa/base/shared_limits.h"
 #include "sim/isa/wgmma/cta_tile.h"
 #include "sim/isa/wgmma/fragment.h"
 #include "sim/isa/wgmma/operand.h"
@@ -157,6 +158,7 @@ Map operand_map(const Form& f, bool is_b) {
   Map map;
   map.matrix = is_b ? "B" : "A";
   map.space = Space::SharedMemory;
+  map.window_end = sm_shared_bytes;
   map.bits = bits(is_b ? f.b : f.a);
   map.element = {{.name = "row", .extent = is_b ? k(f) : wgmma::m},
                  {.name = "col", .extent = is_b ? f.n : wgmma::stored_k(f.a)}};

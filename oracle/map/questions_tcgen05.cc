@@ -166,7 +166,12 @@ Map load_map(const Tcgen05Instruction& instruction, const Keys& keys, std::strin
   if (matrix != "D")
     throw UsageError(fmt::format("tcgen05.{} moves cells, not {}: expected D, its registers",
                                  instruction_name(instruction.form), matrix));
-  return map_of(load);
+  Map map = map_of(load);
+  if (has_half_split(load.fragment.shape) && !keys.has("half_split"))
+    map.notes.push_back(
+        "half_split= is not given: 0 is taken for immHalfSplitoff, which PTX wants in every "
+        ".16x32bx2");
+  return map;
 }
 
 void set_scale_keys(TmemOperand& o, const Keys& keys) {
@@ -212,9 +217,35 @@ Map blocks_map(const Tcgen05Instruction& instruction, std::string_view matrix, c
     throw UsageError(
         "blocks=8x4 is how libraries keep the scale factors of few rows in global memory: expected "
         "in=global");
-  return map_of(
+  Map map = map_of(
       ScaleBlocks{matrix, is_a ? sfa_buffer(d.m, op.cta_group) : sfb_buffer(d.m, d.n, op.cta_group),
                   op.cta_group, given, factors, start, global, small});
+  if (global && ask == Ask::Whole && !keys.has("rows"))
+    map.notes.push_back(
+        fmt::format("rows= is not given: these are the {} rows of one instruction; rows= says how "
+                    "many the matrix has",
+                    rows));
+  return map;
+}
+
+// Is there another M, with which it lies elsewhere?
+bool has_other_m(const Tcgen05Instruction& instruction) {
+  const MmaOpcode& op = std::get<MmaForm>(instruction.form).opcode;
+  InstructionDescriptor other = instruction.idesc;
+  for (const int m : {32, 64, 128, 256}) {
+    other.m = m;
+    if (m != instruction.idesc.m && check(op, other) == Fault::None) return true;
+  }
+  return false;
+}
+
+void note_missing_m(Map& map, const Tcgen05Instruction& instruction, Sort sort, const Keys& keys) {
+  const bool is_global = sort == Sort::Blocks && scale_memory(keys) == ScaleMemory::Global;
+  if (sort == Sort::Load || sort == Sort::Smem || is_global || keys.has("m") ||
+      !has_other_m(instruction))
+    return;
+  map.notes.push_back(fmt::format(
+      "m= is not given: M {} is taken, with another M it may lie elsewhere", instruction.idesc.m));
 }
 
 Map tmem_map(const Tcgen05Instruction& instruction, std::string_view matrix, const Keys& keys) {
@@ -334,6 +365,7 @@ Asked read_tensor_memory(const Question& question, Ask ask) {
   const Tcgen05Instruction instruction = take_instruction(question, asked.keys, matrix, ask);
   asked.map = map_from(instruction, matrix, asked.keys, ask);
   const Sort sort = sort_of(instruction, matrix, asked.keys);
+  note_missing_m(asked.map, instruction, sort, asked.keys);
   refuse_others(asked.keys, sort, ask,
                 fmt::format("{} of tcgen05.{}", matrix, instruction_name(instruction.form)));
   if (ask == Ask::Element) refuse_inputs(question, asked.keys, sort, matrix);

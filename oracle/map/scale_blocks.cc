@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "oracle/map/units.h"
+#include "sim/isa/base/shared_limits.h"
 
 namespace tcq::oracle {
 namespace {
@@ -76,6 +77,7 @@ Map map_of(const ScaleBlocks& b) {
   Map map;
   map.matrix = b.matrix;
   map.space = Space::SharedMemory;
+  map.window_end = b.global ? 0 : sm_shared_bytes;
   map.bits = byte_bits;
   map.element = {{.name = "row", .extent = b.rows}, {.name = "col", .extent = b.factors}};
   map.element[0].ctas = pair && !both ? 2 : 1;

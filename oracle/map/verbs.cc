@@ -10,6 +10,7 @@
 #include "oracle/map/asked.h"
 #include "oracle/map/pictures.h"
 #include "oracle/map/shared_bytes.h"
+#include "sim/isa/base/shared_limits.h"
 
 namespace tcq::oracle {
 namespace {
@@ -18,6 +19,15 @@ Value::Members noted_members(const Map& map, const Coords& element) {
   Value::Members members = element_members(map, element);
   members.push_back({"notes", list_of(map.notes)});
   return members;
+}
+
+// A descriptor reaches further than the shared memory that a CTA has.
+void note_window_end(Map& map, int byte) {
+  if (map.window_end == 0 || static_cast<std::uint32_t>(byte) < map.window_end) return;
+  map.notes.push_back(
+      fmt::format("byte {:#x} is none that a CTA has: its window ends at {:#x}, {} bytes and the "
+                  "{} that the system keeps",
+                  byte, map.window_end, max_cta_shared_bytes, reserved_shared_bytes));
 }
 
 // "thread 12, register 1 = D[11][0], D[11][1]".
@@ -70,10 +80,11 @@ Answer what_in_range(const Asked& asked, int cta, int first, Style style) {
   return with_notes(map, style == Style::Json ? json_text(std::move(all)) : text, style);
 }
 
-Answer what_at_byte(const Asked& asked, Style style) {
+Answer what_at_byte(Asked asked, Style style) {
   constexpr std::uint64_t last_byte = (std::uint64_t{1} << 31) - 1;
-  const Map& map = asked.map;
+  Map& map = asked.map;
   const auto byte = static_cast<int>(asked.keys.number("byte", 0, last_byte));
+  note_window_end(map, byte);
   const auto ctas = static_cast<std::uint64_t>(map.place[0].extent);
   const auto cta = static_cast<int>(asked.keys.number_or("cta", 0, ctas - 1, 0));
   if (asked.keys.has("bytes")) return what_in_range(asked, cta, byte, style);
@@ -97,8 +108,8 @@ Answer what_at_byte(const Asked& asked, Style style) {
 }  // namespace
 
 Answer where(const Question& question) {
-  const Asked asked = read_map(question, Ask::Element);
-  const Map& map = asked.map;
+  Asked asked = read_map(question, Ask::Element);
+  Map& map = asked.map;
   const Style style = question.options.style;
   const Coords element = coords_from(map.element, asked.keys)[0];
   const std::vector<Coords> places = map.places(element);
@@ -106,6 +117,7 @@ Answer where(const Question& question) {
     return {
         Status::No, "",
         fmt::format("no warp of the load reads {}: {}", element_text(map, element), map.nothing)};
+  if (map.space == Space::SharedMemory) note_window_end(map, places[0][1]);
   if (style == Style::Json) {
     Value::Members members = noted_members(map, element);
     if (asked.sum) members.push_back({"inputs", sum_value(asked.sum(element), map, element)});
@@ -156,9 +168,10 @@ std::vector<std::vector<Coords>> lines_of(const Map& map, const std::vector<Coor
 }
 
 Answer what(const Question& question) {
-  const Asked asked = read_map(question, Ask::Place);
+  Asked asked = read_map(question, Ask::Place);
   const Map& map = asked.map;
-  if (map.space == Space::SharedMemory) return what_at_byte(asked, question.options.style);
+  if (map.space == Space::SharedMemory)
+    return what_at_byte(std::move(asked), question.options.style);
   const std::vector<Coords> places = places_asked(map, asked.keys);
   std::vector<Coords> elements;
   std::string text;
@@ -196,14 +209,17 @@ Answer bytes(const Question& asked) {
   const std::size_t mn = map.matrix == "B" ? 1 : 0;
   const std::vector<Axis> axes = {map.element[mn], map.element[1 - mn]};
   Coords element{};
+  int largest = 0;
   for (int i = 0; i < axes[0].extent / axes[0].ctas; ++i)
     for (int k = 0; k < axes[1].extent; ++k) {
       element[mn] = i;
       element[1 - mn] = k;
       const Coords at = map.places(element)[0];
+      largest = std::max(largest, at[1]);
       table.rows.push_back({std::to_string(i), std::to_string(k), std::to_string(at[1])});
       if (with_bit) table.rows.back().push_back(std::to_string(at[2]));
     }
+  note_window_end(map, largest);
   return {Status::Yes, render(options.transpose ? transposed(table) : table, options.style),
           notes_text(map)};
 }

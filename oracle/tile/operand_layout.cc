@@ -14,6 +14,7 @@
 #include "oracle/tile/strip.h"
 #include "oracle/tile/tiling.h"
 #include "sim/isa/base/matrix_descriptor.h"
+#include "sim/isa/base/shared_limits.h"
 #include "sim/isa/copy/tma_box.h"
 
 namespace tcq::oracle {
@@ -75,6 +76,9 @@ Facts facts_of(const OperandLayout& layout) {
   if (std::string unread = unread_text(layout); !unread.empty())
     facts.push_back({"note", std::move(unread)});
   facts.push_back({"tile_bytes", fmt::format("{}", tile.bytes())});
+  if (layout.blocks[0].start_bytes + tile.bytes() > sm_shared_bytes ||
+      tile.bytes() > max_cta_shared_bytes)
+    facts.push_back({"limit", cta_limit_text()});
   facts.push_back({"alignment_bytes", fmt::format("{}", tile.atom_bytes())});
   facts.push_back({"tma", tma_text(tile, layout.swizzle, layout.type)});
   facts.push_back({"cute", swizzle_prefix(layout.swizzle) + layout.cute});
@@ -114,6 +118,10 @@ Value value_of(const OperandLayout& layout) {
 }
 
 }  // namespace
+
+std::string cta_limit_text() {
+  return fmt::format("a CTA has at most {} bytes of shared memory", max_cta_shared_bytes);
+}
 
 std::uint32_t stored_bits(StoredType type) {
   return type.padded ? 8 : static_cast<std::uint32_t>(bits(type.type));

@@ -27,6 +27,9 @@ struct StoredType {
   bool padded = false;
 };
 
+// "a CTA has at most 232448 bytes of shared memory".
+std::string cta_limit_text();
+
 // Unit: bits that an element takes in shared memory.
 std::uint32_t stored_bits(StoredType type);
 

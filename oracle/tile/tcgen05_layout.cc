@@ -233,8 +233,7 @@ std::vector<std::string> notes_of(const TilePlan& plan) {
   if (plan.a) add(container_text({plan.a->opcode, plan.a->idesc, false, {}}));
   add(container_text({plan.b.opcode, plan.b.idesc, true, {}}));
   const SmemRegion& last = plan.shared.back();
-  if (last.start + last.bytes > max_cta_shared_bytes)
-    add(fmt::format("a CTA has at most {} bytes of shared memory", max_cta_shared_bytes));
+  if (last.start + last.bytes > max_cta_shared_bytes) add(cta_limit_text());
   if ((plan.a && plan.a->order != cute_order) || plan.b.order != cute_order)
     add(fmt::format("order: {}", layout_order_note));
   add("columns count from the address that tcgen05.alloc returns");

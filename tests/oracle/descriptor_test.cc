@@ -222,6 +222,11 @@ TEST(Lints, OperandBeyondTheAddressSpace) {
   expect_lint("beyond the 262144 bytes", "wgmma.desc 0x4000004000013fc0 mnemonic=" + kBf16);
 }
 
+TEST(Lints, OperandBeyondTheWindowOfACta) {
+  expect_lint("ends at byte 253856, beyond the window of a CTA: 232448 bytes",
+              "wgmma.desc 0x4000004000003c00 mnemonic=" + kBf16);
+}
+
 // Every descriptor that sim/isa makes for a compact tile is free of suspicion.
 TEST(Lints, CompactTilesAreNeverSuspicious) {
   for (const auto swizzle : {Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128}) {

@@ -188,6 +188,15 @@ TEST(Layout, RowsOf16BytesAreTooShortForOneInstruction) {
       << reply.complaint;
 }
 
+TEST(Layout, ATileThatIsTooLargeForACtaSaysSo) {
+  const std::string limit = "\nlimit: a CTA has at most 232448 bytes of shared memory\n";
+  const std::string tile = "layout wgmma.m64n64k16.f32.bf16.bf16 A rows=128 k=";
+  EXPECT_NE(text_of(tile + "960").find(limit), std::string::npos);
+  EXPECT_EQ(text_of(tile + "896").find("limit"), std::string::npos);
+  EXPECT_NE(text_of("layout tcgen05.mma.cta_group::1.kind::f16 A m=128 n=128 k=960").find(limit),
+            std::string::npos);
+}
+
 TEST(Layout, ExplainsWhatCannotBeLaidOut) {
   const auto refused = [](const std::string& question, const std::string& why) {
     const Answer reply = ask("layout wgmma." + question);

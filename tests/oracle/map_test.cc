@@ -557,7 +557,7 @@ TEST(Where, SaysDoubtsInJson) {
 
 // k= counts elements along K on both architectures; chunk= counts codes.
 TEST(Where, MetadataIsAskedByLogicalK) {
-  const std::string sp = "where tcgen05.mma.sp.cta_group::1.kind::f16 E row=77 ";
+  const std::string sp = "where tcgen05.mma.sp.cta_group::1.kind::f16 E m=128 row=77 ";
   EXPECT_EQ(text_of(sp + "k=22"), "E[77][20..23] = tmem_lane 77, tmem_column 0, bits [20,24)");
   EXPECT_EQ(text_of(sp + "chunk=5"), text_of(sp + "k=22"));
   EXPECT_EQ(text_of(sp + "chunk=5 k=32"), text_of(sp + "k=22")) << "K of the instruction";

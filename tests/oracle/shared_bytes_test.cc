@@ -159,6 +159,31 @@ TEST(ScaleBlocks, InGlobalMemoryAreThoseOfTheWholeMatrix) {
   EXPECT_EQ(bytes.size(), 256u * 12u);
 }
 
+// Of a matrix whose height is not said, tables and closed forms are of one instruction's rows.
+TEST(ScaleBlocks, RowsThatAreNotGivenAreSaid) {
+  const std::string note = "rows= is not given: these are the 128 rows of one instruction";
+  for (const std::string verb : {"equation ", "table "}) {
+    const Answer open = ask(verb + mx + "SFA in=global factors=8");
+    EXPECT_NE((open.text + open.complaint).find(note), std::string::npos) << verb;
+    const Answer given = ask(verb + mx + "SFA in=global factors=8 rows=128");
+    EXPECT_EQ((given.text + given.complaint).find(note), std::string::npos) << verb;
+  }
+}
+
+// 227 KiB are a CTA's; a descriptor reaches 256.
+TEST(SharedBytes, BeyondWhatACtaHasIsSaid) {
+  const std::string a = "where wgmma.m64n8k16.f32.bf16.bf16 A row=63 col=15 desc=";
+  const std::string note = "note: byte 0x41ffe is none that a CTA has: its window ends at 0x39000";
+  EXPECT_NE(text_of(a + "0x4000004000003fff").find(note), std::string::npos)
+      << text_of(a + "0x4000004000003fff");
+  EXPECT_EQ(text_of(a + "0x4000004000010040").find("note:"), std::string::npos);
+  const std::string bytes = "bytes wgmma.m64n8k16.f32.bf16.bf16 A desc=";
+  EXPECT_NE(ask(bytes + "0x4000004000003fff").complaint.find("is none that a CTA has"),
+            std::string::npos);
+  EXPECT_EQ(ask("where " + mx + "SFA in=global factors=8 row=900000 col=5").text.find("CTA has"),
+            std::string::npos);
+}
+
 TEST(ScaleBlocks, AreAskedByTheElementOfKThatTheyScale) {
   const auto place = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   EXPECT_EQ(place(text_of("where " + mx + "SFA in=global factors=8 row=300 k=170")),

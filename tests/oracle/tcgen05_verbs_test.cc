@@ -65,10 +65,10 @@ TEST(Tcgen05_Verbs, TablesListWhatWhereAndWhatAnswer) {
 
 TEST(Tcgen05_Verbs, MetadataIsAskedByChunkOfLogicalK) {
   const std::string sp = "tcgen05.mma.sp.cta_group::1.kind::f16";
-  EXPECT_EQ(text_of("where " + sp + " E row=77 chunk=5"),
+  EXPECT_EQ(text_of("where " + sp + " E m=128 row=77 chunk=5"),
             "E[77][20..23] = tmem_lane 77, tmem_column 0, bits [20,24)");
   EXPECT_TRUE(ask("where " + sp + " E row=77 col=5").complaint.starts_with("col= does not apply"));
-  EXPECT_EQ(text_of("where " + sp + " E row=77 chunk=5 selector=1"),
+  EXPECT_EQ(text_of("where " + sp + " E m=128 row=77 chunk=5 selector=1"),
             "E[77][20..23] = tmem_lane 77, tmem_column 1, bits [20,24)\nnote: CuTe's code is the "
             "only source: selector 1 means the column behind the address's");
   EXPECT_TRUE(text_of("what " + sp + " E tmem_lane=77 tmem_column=129 address=128 selector=1")
@@ -193,6 +193,31 @@ TEST(Tcgen05_Verbs, RegistersOfLoadsAndStoresGoBothWays) {
   }
 }
 
+// --- What is taken for granted --------------------------------------------------------------------
+
+TEST(Tcgen05_Verbs, AnMThatIsNotGivenIsSaid) {
+  const std::string f16 = "where tcgen05.mma.cta_group::1.kind::f16 ";
+  const std::string note = "m= is not given: M 128 is taken";
+  EXPECT_NE(text_of(f16 + "D row=37 col=10").find("\nnote: " + note), std::string::npos);
+  EXPECT_NE(text_of(f16 + "D row=37 col=10", styled(Style::Json)).find("\"" + note),
+            std::string::npos);
+  EXPECT_EQ(text_of(f16 + "D m=64 row=37 col=10").find("note:"), std::string::npos);
+  EXPECT_EQ(text_of(f16 + "A row=1 col=2" + k_128b).find("m= is not"), std::string::npos);
+  EXPECT_EQ(text_of("where " + mxf8 + " SFA row=1 col=0").find("m= is not"), std::string::npos);
+}
+
+TEST(Tcgen05_Verbs, AHalfSplitThatIsNotGivenIsSaid) {
+  const std::string load = "tcgen05.ld.16x32bx2.x4 D ";
+  for (const std::string& question :
+       {"where " + load + "tmem_lane=3 tmem_column=2", "what " + load + "thread=3 register=1"}) {
+    EXPECT_NE(text_of(question).find("\nnote: half_split= is not given"), std::string::npos);
+    EXPECT_EQ(text_of(question + " half_split=0").find("half_split= is not"), std::string::npos);
+  }
+  EXPECT_NE(text_of("equation " + load).find("half_split= is not given"), std::string::npos);
+  EXPECT_EQ(text_of("where tcgen05.ld.16x64b.x4 D tmem_lane=3 tmem_column=2").find("note:"),
+            std::string::npos);
+}
+
 TEST(Tcgen05_Verbs, GridsOfALoadShowCellsOrSlots) {
   Options by_slot;
   by_slot.by_slot = true;
@@ -231,7 +256,7 @@ TEST(Tcgen05_Verbs, DoubtsAreNotesInEveryVerb) {
               std::string::npos)
         << question;
   EXPECT_TRUE(ask("table " + c, styled(Style::Csv)).complaint.starts_with("note: sources"));
-  EXPECT_EQ(ask("where " + f16 + " D row=0 col=0").text.find("note"), std::string::npos);
+  EXPECT_EQ(ask("where " + f16 + " D m=128 row=0 col=0").text.find("note"), std::string::npos);
 }
 
 struct Refusal {
@@ -322,9 +347,10 @@ TEST(Tcgen05_Verbs, MmaSaysOnceHowSureItIs) {
 TEST(Tcgen05_Verbs, InputsNameBytesCellsAndScaleFactors) {
   Options inputs;
   inputs.inputs = true;
-  EXPECT_EQ(text_of("where " + f16 + " D row=37 col=10 terms=2 desc_a=0x4000404000010040", inputs),
-            "D[37][10] = tmem_lane 37, tmem_column 10 (warp 1 of the warpgroup reads it) = "
-            "A[37][0]@0x16d0*B[0][10] + A[37][1]@0x16d2*B[1][10] + ... + D[37][10]@37:10.0");
+  EXPECT_EQ(
+      text_of("where " + f16 + " D m=128 row=37 col=10 terms=2 desc_a=0x4000404000010040", inputs),
+      "D[37][10] = tmem_lane 37, tmem_column 10 (warp 1 of the warpgroup reads it) = "
+      "A[37][0]@0x16d0*B[0][10] + A[37][1]@0x16d2*B[1][10] + ... + D[37][10]@37:10.0");
   EXPECT_NE(text_of("where " + mxf8 + " D row=7 col=5 terms=1 accumulate=0 negate_a=1", inputs)
                 .find(" = SFA[7][0]@7:0.0*SFB[5][0]@5:0.0*-A[7][0]*B[0][5] + ..."),
             std::string::npos);

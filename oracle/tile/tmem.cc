@@ -105,6 +105,10 @@ TmemStep step_from(std::string_view word) {
     value = value.substr(plus + 1);
   }
   step.columns = column_number(word, value, 1);
+  const bool is_part = step.action == TmemStep::Action::Part;
+  if (!is_part && step.start && *step.start + step.columns > tmem_columns)
+    throw_word(word, fmt::format("it ends at column {}, beyond the {} of Tensor Memory",
+                                 *step.start + step.columns, tmem_columns));
   return step;
 }
 
@@ -261,9 +265,23 @@ std::string_view short_word(const Question& question, std::size_t step) {
   return question.words[step].substr(0, 2 * longest_name + 16);
 }
 
+// Parts that share columns may have lanes of their own, of which a plan says nothing.
+bool may_have_own_lanes(const TmemStep& step, Fault fault) {
+  return step.action == TmemStep::Action::Part && fault == Fault::TmemOverlap;
+}
+
+constexpr std::string_view own_lanes_text =
+    "parts share columns, and a plan has no lanes: right for two accumulators of M = 64, the "
+    "second with lane 16 in "
+    "its address, else TmemOverlap";
+
 // "d1=256: illegal TmemAllocGrows: SENTENCE (SOURCE)".
-std::string finding_text(const Question& question, const tcgen05::TmemFinding& finding) {
+std::string finding_text(const Question& question, const TmemStep& step,
+                         const tcgen05::TmemFinding& finding) {
   const FaultInfo about = info(finding.fault);
+  if (may_have_own_lanes(step, finding.fault))
+    return fmt::format("{}: not modelled: {} ({})", short_word(question, finding.step),
+                       own_lanes_text, about.source);
   return fmt::format("{}: {} {}: {} ({})", short_word(question, finding.step), name(about.kind),
                      about.name, about.sentence, about.source);
 }
@@ -299,7 +317,7 @@ std::string text_answer(const Question& question, const TmemPlan& plan,
                       plan.peak_columns, tmem_columns);
   text += left_text(plan);
   for (std::size_t i = 0; i < std::min(plan.findings.size(), most_faults); ++i)
-    text += "\nfault: " + finding_text(question, plan.findings[i]);
+    text += "\nfault: " + finding_text(question, steps[plan.findings[i].step], plan.findings[i]);
   if (plan.findings.size() > most_faults)
     text += fmt::format(
         "\nfault: and {} more, which are not printed: cut the plan where the first "
@@ -323,8 +341,14 @@ Value value_of(const TmemAllocation& allocation) {
   return members;
 }
 
-Value value_of(const Question& question, const tcgen05::TmemFinding& finding) {
+Value value_of(const Question& question, const TmemStep& step,
+               const tcgen05::TmemFinding& finding) {
   const FaultInfo about = info(finding.fault);
+  if (may_have_own_lanes(step, finding.fault))
+    return Value::Members{{"word", short_word(question, finding.step)},
+                          {"kind", name(FaultKind::Unmodelled)},
+                          {"name", about.name},
+                          {"what", own_lanes_text}};
   return Value::Members{{"word", short_word(question, finding.step)},
                         {"kind", name(about.kind)},
                         {"name", about.name},
@@ -342,7 +366,7 @@ Value::List allocations_of(const TmemPlan& plan) {
   return allocations;
 }
 
-Value value_of(const Question& question, const TmemPlan& plan) {
+Value value_of(const Question& question, const TmemPlan& plan, const std::vector<TmemStep>& steps) {
   const std::vector<TmemColumns> runs = free_columns(plan);
   const std::span findings(plan.findings.data(), std::min(plan.findings.size(), most_faults));
   return Value::Members{
@@ -358,8 +382,10 @@ Value value_of(const Question& question, const TmemPlan& plan) {
       {"largest_free", largest(runs)},
       {"next_at_most", plan.next_at_most},
       {"peak_columns", plan.peak_columns},
-      {"faults",
-       list_of(findings, [&](const auto& finding) { return value_of(question, finding); })},
+      {"faults", list_of(findings,
+                         [&](const auto& finding) {
+                           return value_of(question, steps[finding.step], finding);
+                         })},
       {"fault_count", plan.findings.size()}};
 }
 
@@ -401,11 +427,16 @@ Answer tmem(const Question& question) {
   if (!options.svg_path.empty())
     write_whole_file(options.svg_path, svg_text(drawing_of(picture_of(question, plan))));
   Answer reply;
-  reply.text = options.style == Style::Json ? json_text(value_of(question, plan))
+  reply.text = options.style == Style::Json ? json_text(value_of(question, plan, steps))
                                             : text_answer(question, plan, steps);
   if (plan.findings.empty()) return reply;
-  reply.status = Status::No;
-  reply.complaint = finding_text(question, plan.findings[0]);
+  const auto is_wrong = [&](const auto& finding) {
+    return !may_have_own_lanes(steps[finding.step], finding.fault);
+  };
+  const auto wrong = std::find_if(plan.findings.begin(), plan.findings.end(), is_wrong);
+  const auto& worst = wrong == plan.findings.end() ? plan.findings[0] : *wrong;
+  reply.status = is_wrong(worst) ? Status::No : Status::Unmodelled;
+  reply.complaint = finding_text(question, steps[worst.step], worst);
   return reply;
 }
 

@@ -132,6 +132,27 @@ TEST(Tmem, AnAnswerStaysShortAndIsLinearInItsPlan) {
   }
 }
 
+// Two accumulators of M = 64 may share columns, so that a plan without lanes knows nothing of parts that do.
+TEST(Tmem, PartsThatShareColumnsAreNotModelled) {
+  const Answer reply = ask("tmem d=128 d/a=0+64 d/b=0+64");
+  EXPECT_EQ(reply.status, Status::Unmodelled);
+  EXPECT_TRUE(reply.complaint.starts_with("d/b=0+64: not modelled: ")) << reply.complaint;
+  EXPECT_NE(ask("tmem d=128 d/a=0+64 d/b=0+64", styled(Style::Json))
+                .text.find(R"("kind":"unmodelled","name":"TmemOverlap")"),
+            std::string::npos);
+  const Answer worse = ask("tmem d=128 d/a=0+64 d/b=0+64 e=48");
+  EXPECT_EQ(worse.status, Status::No);
+  EXPECT_TRUE(worse.complaint.starts_with("e=48: illegal TmemAllocSize")) << worse.complaint;
+  EXPECT_EQ(ask("tmem a=64+64 b=64+64").status, Status::No);
+}
+
+TEST(Tmem, WhatWasGivenBeyondTheLastColumnWaitsForNothing) {
+  const Answer reply = ask("tmem d=480+64");
+  EXPECT_EQ(reply.status, Status::Usage);
+  EXPECT_NE(reply.complaint.find("it ends at column 544, beyond the 512"), std::string::npos);
+  EXPECT_EQ(ask("tmem d=448+64").status, Status::Yes);
+}
+
 TEST(Tmem, WhatIsNotPrintedIsCounted) {
   const Answer reply = ask(repeated("a=48", 1));
   EXPECT_EQ(reply.text.find("more, which are not printed"), std::string::npos);

@@ -162,6 +162,10 @@ void read_instruction(std::string_view text, const Product& product, Order& orde
     order.engine = Engine::Tcgen05;
   else if (word.starts_with("wgmma.") || word.starts_with("tcgen05."))
     read_mnemonic(word, product, order);
+  else if (word.find('.') != word.npos && is_ptx_opcode(word))
+    throw UnmodelledError(
+        fmt::format("{} is not modelled in whole GEMMs: only wgmma.mma_async and tcgen05.mma are",
+                    quoted(word)));
   else
     throw_unknown("instruction of --order", word, instruction_names);
   while (!text.empty()) read_key(taken_until(text, ','), order);

@@ -13,6 +13,7 @@
 #include "oracle/ptx/verdict.h"
 #include "sim/isa/base/ptx_text.h"
 #include "sim/isa/wgmma/syntax.h"
+#include "sim/ptx/form.h"
 
 namespace tcq::oracle {
 namespace {
@@ -93,10 +94,12 @@ Form parse_mnemonic(std::string_view word) {
         "{} is not modelled here: for tcgen05 ask 'tcq layout' for a tile and 'tcq decode "
         "tcgen05.desc' for a descriptor",
         quoted(word)));
-  for (const char* known : {"wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "mma."})
-    if (text.starts_with(known))
-      throw UnmodelledError(fmt::format(
-          "{} is not modelled here: only wgmma.mma_async and tcgen05.mma are", quoted(word)));
+  const std::string_view name = text;
+  const bool has_words = name.find('.') != name.npos;
+  if (name.starts_with("mma.") ||
+      (has_words && !name.starts_with("wgmma.mma") && is_ptx_opcode(word)))
+    throw UnmodelledError(fmt::format(
+        "{} is not modelled here: only wgmma.mma_async and tcgen05.mma are", quoted(word)));
   const std::vector<std::string_view> words = ptx::split_opcode(word);
   if (!same_word(words[0], "wgmma"))
     throw_bad_mnemonic(word, fmt::format("expected a PTX opcode such as {}", wgmma_example));
@@ -133,7 +136,22 @@ constexpr std::array<Alias, 16> aliases = {{{"hopper", Target::sm_90a},
                                             {"gb10", Target::sm_121a},
                                             {"spark", Target::sm_121a}}};
 
+// PTX has these, too; no instruction of wgmma or tcgen05 is theirs.
+// Source: PTX ISA 9.2, 11.1.2 ".target"
+constexpr std::array<std::string_view, 25> other_targets = {
+    "sm_20", "sm_30",  "sm_32",  "sm_35",  "sm_37",  "sm_50",  "sm_52",  "sm_53", "sm_60",
+    "sm_61", "sm_62",  "sm_70",  "sm_72",  "sm_75",  "sm_80",  "sm_86",  "sm_87", "sm_88",
+    "sm_89", "sm_103", "sm_110", "sm_120", "sm_121", "sm_101", "sm_101a"};
+
 }  // namespace
+
+bool is_ptx_opcode(std::string_view word) {
+  for (const std::string& spelling : {lowered(word), std::string(word)}) {
+    const ptx::Form form = ptx::read_form(spelling);
+    if (form.opcode != ptx::Opcode::Unknown || form.problem.starts_with("lacks")) return true;
+  }
+  return false;
+}
 
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys) {
   Instruction result;
@@ -188,6 +206,9 @@ Target parse_target(std::string_view word) {
     if (same_word(word, alias.word)) return alias.target;
     known.push_back(alias.word);
   }
+  for (const std::string_view other : other_targets)
+    if (same_word(word, other))
+      throw UnmodelledError(fmt::format("target {} is not modelled", quoted(word)));
   throw_unknown("target", word, known);
 }
 

@@ -38,6 +38,9 @@ struct Instruction {
 inline constexpr std::array<std::string_view, 7> instruction_keys = {
     "a", "major_a", "major_b", "accumulate", "negate_a", "negate_b", "selector"};
 
+// A name that sim/ptx has, with all its words or not: legal or not, it is no unknown mnemonic.
+bool is_ptx_opcode(std::string_view word);
+
 // Throws UsageError for a word that is no mnemonic, FaultError for an illegal instruction (both
 // with the nearest spelling), UnmodelledError for other instructions that exist.
 Instruction parse_instruction(std::string_view mnemonic, const Keys& keys);

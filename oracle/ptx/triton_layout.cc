@@ -64,6 +64,13 @@ CuteAtom wgmma_layout(std::string_view layout, const std::vector<int>& shape,
   return atom;
 }
 
+// A warp has a tile of its own: whose an element is, several of them side by side decide.
+std::string_view warp_layout(std::string_view layout, const std::vector<int>& warps) {
+  if (std::any_of(warps.begin(), warps.end(), [](int count) { return count != 1; }))
+    throw_other(layout, "of version 2 only one warp is, warpsPerCTA = [1, 1]");
+  return "mma.m16n8k16.f32.f16.f16";
+}
+
 // M of the pair is twice a CTA's; of packed and padded columns D alone is asked here.
 std::optional<CuteAtom> tensor_memory_layout(std::string_view text) {
   const std::size_t begin = text.find(begin_of_encoding), end = text.find('>', begin);
@@ -96,7 +103,7 @@ std::optional<CuteAtom> read_triton_layout(std::string_view text) {
   if (version == std::vector<int>{3})
     atom = wgmma_layout(layout, shape, warps);
   else if (version == std::vector<int>{2} && shape == std::vector<int>{16, 8})
-    atom.mnemonic = "mma.m16n8k16.f32.f16.f16";
+    atom.mnemonic = warp_layout(layout, warps);
   else
     throw_other(layout, "versions 2 and 3 are, of mma.m16n8 and of wgmma");
   atom.size = layout.size();

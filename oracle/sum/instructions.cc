@@ -3,6 +3,8 @@
 // Shapes, operands and legality are read from sim/isa, the arithmetic from sim/num; the recordings
 // named as evidence are those of the headers that decide each fact. tcgen05: tcgen05_describe.cc; fences, barriers and
 // copies: machine_describe.cc.
+#include "oracle/explain/instructions.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +12,10 @@
 #include "oracle/answer/facts.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/verbs.h"
-#include "oracle/explain/instructions.h"
 #include "oracle/ptx/mnemonic.h"
 #include "oracle/ptx/tcgen05_mnemonic.h"
 #include "oracle/sum/machine_describe.h"
+#include "oracle/sum/sum_story.h"
 #include "oracle/sum/tcgen05_describe.h"
 #include "oracle/sum/warp_describe.h"
 #include "sim/isa/wgmma/descriptor.h"
@@ -143,7 +145,9 @@ void add_float_arithmetic(Facts& facts, const Form& f) {
                                       traits.fraction_bits)});
   facts.push_back({"fraction bits kept", std::to_string(traits.fraction_bits)});
   facts.push_back({"floor", fmt::format("E is at least {}", traits.floor_exponent)});
+  facts.push_back({"exponent of a term", std::string(term_exponent_text)});
   facts.push_back({"rounding", name(traits.conversion)});
+  facts.push_back({"overflow", std::string(float_overflow_text)});
   facts.push_back({"NaN", fmt::format("{:#x}, always positive", nan_bits(traits.conversion))});
   facts.push_back({"subnormals", "kept in A, B, C and D"});
 }
@@ -249,8 +253,7 @@ Answer describe(const Question& question) {
     return describe_machine_instruction(question);
   if (is_tcgen05(question.words[0])) return describe_tcgen05(question);
   if (is_warp_instruction(question.words[0])) return describe_warp_instruction(question);
-  if (ptx::read_form(lowered(question.words[0])).opcode != ptx::Opcode::Unknown &&
-      !same_word(question.words[0].substr(0, 5), "wgmma"))
+  if (is_ptx_opcode(question.words[0]) && !same_word(question.words[0].substr(0, 5), "wgmma"))
     throw_undescribed(question.words[0]);
   const Instruction instruction =
       instruction_of(question, Keys(words_from(question, 1), instruction_keys));

@@ -127,13 +127,14 @@ TEST(TritonLayouts, OfAccumulatorsAreTheirInstructions) {
   EXPECT_EQ(
       read(begin + "3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 128, 32]}> D"),
       "wgmma.m64n128k32.f32.e4m3.e4m3 D bM=128 bN=128 atoms=2x1x1");
-  EXPECT_EQ(read(begin + "2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}> D"),
+  EXPECT_EQ(read(begin + "2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}> D"),
             "mma.m16n8k16.f32.f16.f16 D");
   EXPECT_EQ(read("#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, twoCTAs = "
                  "true> D"),
             "tcgen05.mma.cta_group::2.kind::f16 D m=256 n=64");
   for (const char* other :
        {"3, versionMinor = 0, warpsPerCTA = [4, 2], instrShape = [16, 64, 16]}>",
+        "2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>",
         "1, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 16]}>",
         "3, warpsPerCTA = [99999999999, 1], instrShape = [16, 64, 999999999999]}>"})
     EXPECT_THROW(read(begin + other), UnmodelledError) << other;

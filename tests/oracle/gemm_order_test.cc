@@ -125,6 +125,10 @@ TEST(GemmOrder, WhatIsNotAPlainProductIsNotModelled) {
             "unmodelled: 'every=32:wgmma,satfinite': clamped sums of parts of K");
   EXPECT_EQ(refusal("chain:wgmma.sp.m64n64k32.f32.bf16.bf16"),
             "unmodelled: 'wgmma.sp.m64n64k32.f32.bf16.bf16' is sparse: whole GEMMs are dense");
+  EXPECT_EQ(refusal("chain:mma.m16n8k32.f32.e4m3.e4m3").substr(0, 12), "unmodelled: ");
+  EXPECT_EQ(refusal("chain:mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
+            "unmodelled: 'mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32' is not modelled in "
+            "whole GEMMs: only wgmma.mma_async and tcgen05.mma are");
 }
 
 // --- scale factors of blocks -----------------------------------------------------------------------

@@ -254,6 +254,26 @@ TEST(Mnemonic, AnIllegalOneIsANoWithTheReasonAndTheNearestSpelling) {
       << reply.complaint;
 }
 
+// What PTX has is no unknown mnemonic, and no unknown target.
+TEST(Mnemonic, WhatIsKnownAndNotModelledHasAStatusOfItsOwn) {
+  for (const char* known :
+       {"where wmma.mma.sync.aligned.m16n16k16.row.col.f32.f16.f16.f32 D row=1 col=2",
+        "where movmatrix.sync.aligned.m8n8.trans.b16 D row=1 col=1", "table wmma.mma D"})
+    EXPECT_EQ(ask(known).status, Status::Unmodelled) << known;
+  EXPECT_EQ(ask("where wgmma.mma_async.m64n8k16.f32.f16 D row=1 col=1").status, Status::Usage);
+  EXPECT_EQ(ask("where ldmatrix.x3 D").status, Status::Usage);
+  EXPECT_EQ(ask("where nonsense D").status, Status::Usage);
+  for (const char* target : {"sm_75", "sm_80", "sm_89", "sm_120"}) {
+    Options options;
+    options.arch = target;
+    EXPECT_EQ(ask("list", options).status, Status::Unmodelled) << target;
+    EXPECT_EQ(ask("check", options).status, Status::Unmodelled) << target;
+  }
+  Options unknown;
+  unknown.arch = "sm_99";
+  EXPECT_EQ(ask("list", unknown).status, Status::Usage);
+}
+
 TEST(List, HasEveryFormOnceAndOnlyTheFamilyAskedFor) {
   const std::vector<std::string> all = split(text_of("list"), '\n');
   EXPECT_EQ(all.size(), 474u + 456u + 72u + 72u);  // with .satfinite of the 8-bit integers
@@ -276,6 +296,22 @@ TEST(Describe, ReadsItsNumbersFromTheSimulator) {
   EXPECT_NE(text.find("D 8, A 4"), std::string::npos);
   EXPECT_NE(text.find("d, a, b-desc, scale-d, imm-scale-a, imm-scale-b\n"), std::string::npos);
   EXPECT_NE(text.find("tests/vectors/"), std::string::npos);
+}
+
+// Whoever takes 1.875 * 1.875 = 3.5156 for a term of exponent 1 gets 40610000.
+TEST(Describe, SaysWhichExponentAProductHas) {
+  const std::string text = text_of("describe wgmma.m64n8k32.f32.e4m3.e4m3");
+  EXPECT_NE(text.find("\nexponent of a term       of a product the sum of its factors' exponents"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\noverflow                 Inf, toward zero too\n"), std::string::npos);
+  const std::string row = "1.875,0.001953125,0.001953125,0.001953125,0.001953125 ";
+  EXPECT_EQ(
+      text_of("mma wgmma.m64n8k32.f32.e4m3.e4m3 " + row + "1.875,0.0625,0.0625,0.0625,0.0625 0.0"),
+      "40610800");
+  EXPECT_EQ(text_of("mma wgmma.m64n8k16.f32.bf16.bf16 7f7f,7f7f 3f80,3f80"), "7f800000");
+  const std::string other = text_of("describe tcgen05.mma.cta_group::1.kind::f16");
+  EXPECT_NE(other.find("\nexponent of a term "), std::string::npos) << other;
 }
 
 TEST(Help, EveryVerbHasAPageAndItsExampleIsAnswered) {

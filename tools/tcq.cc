@@ -100,6 +100,18 @@ std::vector<std::string> with_words_of_others(std::vector<std::string> words) {
   return words;
 }
 
+// Before a data word of mma such as -inf, so that it is taken for no option.
+constexpr char data_mark = '\x1f';
+
+std::vector<std::string> with_marked_data(std::vector<std::string> words) {
+  if (std::find(words.begin(), words.end(), "mma") == words.end()) return words;
+  for (std::string& word : words)
+    for (const std::string_view special : {"-inf", "-nan"})
+      if (tcq::oracle::same_word(std::string_view(word).substr(0, special.size()), special))
+        word.insert(word.begin(), data_mark);
+  return words;
+}
+
 CommandLine parse(const std::vector<std::string>& words) {
   CommandLine result;
   Flags flags;
@@ -120,7 +132,9 @@ CommandLine parse(const std::vector<std::string>& words) {
   reader.word("-a,--arch", options.arch);
   reader.word("--family", options.family);
   reader.rest("words", result.words);
-  reader.read(with_words_of_others(words));
+  reader.read(with_marked_data(with_words_of_others(words)));
+  for (std::string& word : result.words)
+    if (word.starts_with(data_mark)) word.erase(0, 1);
   options.style = style_of(flags);
   constexpr std::string_view orders[] = {"slot", "element"};
   if (std::find(std::begin(orders), std::end(orders), flags.by) == std::end(orders))
@@ -185,8 +199,19 @@ void split_words(std::string_view line, std::vector<std::string_view>& words) {
   }
 }
 
+// The layouts of diff may have quotes, which no shell has taken away here.
+void unquote(std::vector<std::string_view>& words) {
+  constexpr std::string_view quotes = "\"'";
+  for (std::string_view& word : words) {
+    if (!word.empty() && quotes.find(word.front()) != quotes.npos) word.remove_prefix(1);
+    if (!word.empty() && quotes.find(word.back()) != quotes.npos) word.remove_suffix(1);
+  }
+  std::erase_if(words, [](std::string_view word) { return word.empty(); });
+}
+
 Answer answer_query(Question& question, std::string_view line) {
   split_words(line, question.words);
+  if (!question.words.empty() && question.words[0] == "diff") unquote(question.words);
   if (question.words.empty()) return refused("empty line: expected a verb and its words");
   question.verb = question.words.front();
   question.words.erase(question.words.begin());

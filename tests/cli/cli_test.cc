@@ -486,6 +486,32 @@ TEST(Stdin, SeveralLinesOfAnAnswerAreJoinedByTabs) {
   EXPECT_GE(std::count(r.out.begin(), r.out.end(), '\t'), 4);
 }
 
+// A form whose last source no line has was computed all the same, and took the answer before with it.
+TEST(Stdin, NoQuestionEndsTheBatch) {
+  const Finished r = tcq("-",
+                         "mma add.f32 1.0 1.0\nmma vadd4.u32.u32.u32 01020304 01010101 00000000\n"
+                         "mma vmad.u32.u32.u32 00000001 00000001 00000001\nmma add.f32 1.0 2.0\n");
+  EXPECT_EQ(r.status, 3);
+  const std::vector<std::string> lines = split(r.out, '\n');
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "40000000 = 2");
+  EXPECT_TRUE(lines[1].starts_with("error\t'vadd4.u32.u32.u32' is no form that")) << lines[1];
+  EXPECT_EQ(lines[3], "40400000 = 3");
+}
+
+TEST(Stdin, LayoutsOfDiffMayBeQuoted) {
+  const std::string layouts = "diff ldmatrix.x4 D mma.m16n8k16.f32.bf16.bf16 A\n";
+  EXPECT_EQ(tcq("-", "diff \"ldmatrix.x4 D\" 'mma.m16n8k16.f32.bf16.bf16 A'\n").out,
+            tcq("-", layouts).out);
+}
+
+TEST(Cli, MinusInfAndNanAreDataOfMma) {
+  EXPECT_EQ(tcq("mma add.f32 1.0 -inf").out, "ff800000 = -inf\n");
+  EXPECT_EQ(tcq("mma add.f32 -nan 1.0").out, "7fffffff = nan\n");
+  EXPECT_EQ(tcq("mma wgmma.m64n8k16.f32.bf16.bf16 -inf,1.0 1.0,1.0").out, "ff800000\n");
+  EXPECT_EQ(tcq("where M D -inf").status, 2);
+}
+
 TEST(Stdin, AnExplanationIsOneLine) {
   const Finished r = tcq("-", "explain proxyfencemissing\nexplain C7519\nexplain Mising\n");
   EXPECT_EQ(r.status, 2);

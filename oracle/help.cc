@@ -259,8 +259,9 @@ constexpr std::array<Page, 22> pages = {{
      "a\n"
      "part follows the one before. A bar of 512 columns, ranges, free pieces, the largest "
      "allocation\n"
-     "that may still follow, and faults with status 1. Without START the first free columns are "
-     "taken:\n"
+     "that may still follow, and faults with status 1 (3: parts that share columns, as a plan has no "
+     "lanes).\n"
+     "Without START the first free columns are taken:\n"
      "where the hardware places an allocation is not documented.\n",
      "tmem d=256 d/even=128 d/odd=128 scales=32 scales/a=0+4 scales/b=16+8", ""},
     {"check", "", "is this legal",

@@ -105,8 +105,8 @@ void add_axes(pugi::xml_node svg, const ErrorPicture& picture, const Axes& axes)
            "K; upwards: root mean square of the error of D by that of D", "middle");
 }
 
-void add_curve(pugi::xml_node svg, const ErrorPicture& picture, const Axes& axes,
-               std::size_t which, double label_y) {
+void add_curve(pugi::xml_node svg, const ErrorPicture& picture, const Axes& axes, std::size_t which,
+               double label_y) {
   const ErrorLine& line = picture.lines[which];
   const char* colour = colours[which % colours.size()];
   std::string points;
@@ -140,14 +140,15 @@ std::vector<double> label_places(const ErrorPicture& picture, const Axes& axes) 
 ErrorPicture errors_by_k(const Request& request, const Pulse& pulse) {
   ErrorPicture picture;
   picture.ks = ks_up_to(request.sizes.k);
+  bool leaves_out = false;
   for (const std::string& spec : request.orders) picture.lines.push_back({spec, {}});
   for (const std::int64_t k : picture.ks) {
     Request one = request;
     one.sizes.k = k;
     const Problem problem = load_problem(one);
     picture.title = fmt::format("{} * {} -> {}, {} x {} outputs, operands drawn: {}",
-                                name(problem.product.a), name(problem.product.b),
-                                name(problem.out), problem.rows(), problem.n, request.mixture);
+                                name(problem.product.a), name(problem.product.b), name(problem.out),
+                                problem.rows(), problem.n, request.mixture);
     Matrix d = zeros(problem.out, problem.rows(), problem.n);
     char* elements = d.array.bytes.data() + d.array.first;
     for (ErrorLine& line : picture.lines) {
@@ -155,10 +156,12 @@ ErrorPicture errors_by_k(const Request& request, const Pulse& pulse) {
       const Rows rows = {0, problem.rows()};
       if (!predict(problem, order, rows, request.threads, elements, pulse)) return picture;
       const GemmErrors errors = errors_of(problem, order, rows, elements);
+      leaves_out = leaves_out || errors.not_finite > 0;
       const double size = errors.exact_root_mean_square;
       line.errors.push_back(size > 0 ? errors.root_mean_square / size : 0);
     }
   }
+  if (leaves_out) picture.title += ", without those that are NaN or Inf";
   return picture;
 }
 

@@ -15,6 +15,7 @@
 #include "oracle/answer/data_line.h"
 #include "oracle/answer/value.h"
 #include "oracle/answer/words.h"
+#include "oracle/ptx/remembered.h"
 #include "oracle/sum/data_row.h"
 #include "oracle/sum/element_text.h"
 #include "sim/alu/forms.h"
@@ -302,14 +303,16 @@ Value::Members evidence_of(std::string_view opcode, Target target) {
   return {{"evidence", is_hopper(target) ? "measured" : "inferred"}, {"reasons", list_of(reasons)}};
 }
 
-}  // namespace
-
-bool is_scalar(std::string_view opcode) {
+bool is_listed(std::string_view opcode) {
   const auto form = read(opcode, has_table(opcode) ? "0" : "");
   return form && !asks_the_warp(form->form) && alu::is_scalar_form(form->form) &&
          std::none_of(form->in.begin(), form->in.end(),
                       [](ptx::Type type) { return ptx::bits(type) > 64; });
 }
+
+}  // namespace
+
+bool is_scalar(std::string_view opcode) { return remembered<is_listed>(opcode); }
 
 void refuse_unrecorded(std::string_view opcode) {
   const ptx::Form form = ptx::read_form(spelled(opcode));

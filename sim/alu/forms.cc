@@ -336,11 +336,16 @@ const std::vector<std::string>& matrix_forms() {
   return all;
 }
 
+// Only what begins like the form is expanded: one question is asked without all the others.
 bool is_scalar_form(const ptx::Form& form) {
   const std::string spelling = ptx::print(form);
-  const std::vector<std::string>& all = scalar_forms();
-  const auto found = std::ranges::lower_bound(all, spelling);
-  return found != all.end() && found->substr(0, found->find(' ')) == spelling;
+  const std::string_view name = std::string_view(spelling).substr(0, spelling.find('.'));
+  std::vector<std::string> some;
+  for (const std::string_view pattern : patterns)
+    if (pattern.substr(0, pattern.find('}')).find(name) != pattern.npos) expand("", pattern, some);
+  return std::ranges::any_of(some, [&](const std::string& listed) {
+    return std::string_view(listed).substr(0, listed.find(' ')) == spelling;
+  });
 }
 
 std::optional<ScalarForm> read_scalar_form(std::string_view spelling) {

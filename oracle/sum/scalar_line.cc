@@ -286,9 +286,14 @@ std::string nearest_form(std::string_view opcode) {
 }
 
 std::string recording_of(std::string_view opcode) {
-  return is_approximate(opcode) ? "the chip's approximation, an H200's answers in "
-                                  "tests/vectors/scalar_approx.tcqv"
-                                : "an H100's answers in tests/vectors/scalar.tcqv";
+  if (is_approximate(opcode))
+    return "the chip's approximation, an H200's answers in tests/vectors/scalar_approx.tcqv";
+  const std::string recorded = "an H100's answers in tests/vectors/scalar.tcqv";
+  if (!has_table(opcode)) return recorded;
+  const std::string begin = ptx::print(ptx::read_form(spelled(opcode))) + " ";
+  const auto tables = std::ranges::count_if(
+      alu::scalar_forms(), [&](const std::string& form) { return form.starts_with(begin); });
+  return recorded + fmt::format(", with {} of the 256 tables", tables);
 }
 
 bool is_hopper(Target target) { return target == Target::sm_90 || target == Target::sm_90a; }
@@ -298,7 +303,7 @@ std::string of_another_chip(Target target) {
 }
 
 Value::Members evidence_of(std::string_view opcode, Target target) {
-  std::vector<std::string> reasons = {recording_of(opcode)};
+  std::vector<std::string> reasons = {remembered<recording_of>(opcode)};
   if (!is_hopper(target)) reasons.push_back(of_another_chip(target));
   return {{"evidence", is_hopper(target) ? "measured" : "inferred"}, {"reasons", list_of(reasons)}};
 }
@@ -322,6 +327,9 @@ void refuse_unrecorded(std::string_view opcode) {
     throw UnmodelledError(fmt::format(
         "{} asks other lanes: tcq mma computes what a lane computes alone, tcq run executes it",
         quoted(opcode)));
+  if (alu::is_scalar_form(form))
+    throw UnmodelledError(fmt::format(
+        "{} has registers of 128 bits: tcq mma reads those of up to 64", quoted(opcode)));
   if (ptx::is_video(form.opcode) || alu::operation(form).evaluate != nullptr)
     throw UnmodelledError(
         fmt::format("{} is no form that tcq mma answers: no chip of sm_90a was asked for it{}",

@@ -122,6 +122,8 @@ TEST(ScalarLine, TheEvidenceNamesTheRecordingAndTheTarget) {
   EXPECT_NE(scalar_evidence("ex2.approx.ftz.f32", Target::sm_100a)
                 .find("on sm_100a as an sm_90 does: its chip was not asked"),
             std::string::npos);
+  EXPECT_TRUE(scalar_evidence("lop3.b32", Target::sm_90a).ends_with(", with 22 of the 256 tables"));
+  EXPECT_NE(ask("mma mov.b128 0 0").complaint.find("has registers of 128 bits"), std::string::npos);
   EXPECT_EQ(scalar_evidence("add.f32", Target::sm_90).find("not asked"), std::string::npos);
 }
 

@@ -57,7 +57,7 @@ bool synchronises(Opcode opcode) {
   }
 }
 
-// Whatever may have been a fence: nothing is concluded across it.
+// Whatever may have been a fence: nothing is concluded across it. An acquire publishes nothing that its thread stored.
 bool may_fence(const ptx::Form& form) {
   switch (form.opcode) {
     case Opcode::Unknown:
@@ -65,8 +65,10 @@ bool may_fence(const ptx::Form& form) {
     case Opcode::FenceProxy:
     case Opcode::MembarProxy: {
       const auto proxy = form.get<ptx::Proxy>();
-      return (proxy == ptx::Proxy::Async || proxy == ptx::Proxy::AsyncGeneric) &&
-             form.space() != Space::Global;
+      const bool publishes =
+          proxy == ptx::Proxy::Async || (proxy == ptx::Proxy::AsyncGeneric &&
+                                         form.get<ptx::Semantics>() != ptx::Semantics::Acquire);
+      return publishes && form.space() != Space::Global;
     }
     default: return false;
   }
@@ -80,7 +82,8 @@ bool is_shared_atomic(const ptx::Form& form) {
 // A store that no fence followed yet, by its base and by what stored.
 struct Stored {
   Index at = ptx::none;
-  bool is_published = false;  // threads synchronised since, on some path
+  bool is_published = false;   // threads synchronised since, on some path
+  bool may_be_fenced = false;  // by a fence under a guard
 };
 
 // A store, and what reads through the async proxy behind it.
@@ -101,9 +104,13 @@ struct Stores {
     bool changed = false;
     for (const auto& [key, theirs] : other.by_key) {
       const auto [at, is_new] = by_key.emplace(key, theirs);
-      const bool is_later = theirs.is_published && !at->second.is_published;
-      at->second.is_published = at->second.is_published || theirs.is_published;
-      changed = changed || is_new || is_later;
+      const auto either = [&](bool Stored::*what) {
+        if (!(theirs.*what) || at->second.*what) return;
+        at->second.*what = changed = true;
+      };
+      either(&Stored::is_published);
+      either(&Stored::may_be_fenced);
+      changed = changed || is_new;
     }
     return changed;
   }
@@ -156,8 +163,12 @@ class Finder {
     const Instruction& one = text_.instructions[i];
     const ptx::Form& form = text_.form_of(one);
     if (may_fence(form)) {
-      for (const auto& [key, stored] : stores.by_key) fenced_.insert(key.first);
-      stores.by_key.clear();
+      const bool is_sure = one.guard == ptx::none;
+      for (auto& [key, stored] : stores.by_key) {
+        fenced_.insert(key.first);
+        stored.may_be_fenced = true;
+      }
+      if (is_sure) stores.by_key.clear();
     } else if (synchronises(one.opcode)) {
       for (auto& [key, stored] : stores.by_key) stored.is_published = true;
     } else if (may_store_shared(form)) {
@@ -183,8 +194,8 @@ class Finder {
         ++at;
         continue;
       }
-      const bool is_certain =
-          !is_copy && base == source && base >= 0 && stored.is_published && !may_be_filled(source);
+      const bool is_certain = !is_copy && base == source && base >= 0 && stored.is_published &&
+                              !stored.may_be_fenced && !may_be_filled(source);
       met_.push_back({i, stored.at, base, is_certain});
       at = stores.by_key.erase(at);
     }

@@ -121,5 +121,16 @@ TEST(EmissionProxy, LongTextsTakeNoLongTime) {
   EXPECT_EQ(unfollowed_bytes(with_tile(many)), 1U);
 }
 
+TEST(EmissionProxy, AFenceUnderAGuardIsNotSure) {
+  const Lines guarded = with_tile({store, std::string("@%p1 ") + proxy, sync, copy_out});
+  EXPECT_EQ(faults(guarded), Found{});
+  EXPECT_EQ(unfollowed_bytes(guarded), 1U);
+  // An acquire publishes nothing that its own thread stored.
+  const char* acquire =
+      "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;";
+  EXPECT_EQ(faults(with_tile({store, acquire, sync, copy_out})),
+            (Found{{12, Fault::ProxyFenceMissing}}));
+}
+
 }  // namespace
 }  // namespace tcq::oracle

@@ -198,6 +198,9 @@ Verdict check_group(const PtxStatement& statement, GroupStep step) {
   if (!takes_count) return legal();
   const PtxOperand& count = statement.operands[0];
   if (is_placeholder(count.text)) return legal_if_it_is(count, "0 or more");
+  if (is_expression(count))
+    return unmodelled(
+        fmt::format("the count is {}: expressions are not evaluated", quoted(count.text)));
   return count.kind == OperandKind::Immediate && !count.negated && count.value >= 0
              ? legal()
              : illegal(Fault::ImmediateWaitGroup, fmt::format("got {}", quoted(count.text)));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "oracle/diagnosis/instruction_text.h"
 
 namespace tcq::oracle {
@@ -26,22 +28,27 @@ const Instruction& instruction(const Program& program, const Place& place) {
   return program.statement(static_cast<std::size_t>(place.statement)).what;
 }
 
+// An instruction of a program that is written here, or the text of a compiled kernel's, whose opcode says what it is.
 template <class What>
-bool is(const Program& program, const Place& place) {
-  return place.statement >= 0 && std::holds_alternative<What>(instruction(program, place));
+bool is(const Program& program, const Place& place, std::string_view opcode) {
+  if (place.statement < 0) return false;
+  const Instruction& what = instruction(program, place);
+  const auto* text = std::get_if<KernelText>(&what);
+  if (text == nullptr) return std::holds_alternative<What>(what);
+  return text->words != nullptr && text->words->find(opcode) != std::string::npos;
 }
 
 const char* wait_for(const Program& program, const Place& transfer) {
-  return is<Tcgen05Ld>(program, transfer) ? "tcgen05.wait::ld" : "tcgen05.wait::st";
+  return is<Tcgen05Ld>(program, transfer, "tcgen05.ld.") ? "tcgen05.wait::ld" : "tcgen05.wait::st";
 }
 
 // The word for the pair, `mma -> ld`.
 const char* action_text(const Program& program, const Place& place) {
-  if (is<Tcgen05Mma>(program, place)) return "mma";
-  if (is<Tcgen05Cp>(program, place)) return "cp";
-  if (is<Tcgen05Shift>(program, place)) return "shift";
-  if (is<Tcgen05Ld>(program, place)) return "ld";
-  return is<Tcgen05St>(program, place) ? "st" : "dealloc";
+  if (is<Tcgen05Mma>(program, place, "tcgen05.mma.")) return "mma";
+  if (is<Tcgen05Cp>(program, place, "tcgen05.cp.")) return "cp";
+  if (is<Tcgen05Shift>(program, place, "tcgen05.shift.")) return "shift";
+  if (is<Tcgen05Ld>(program, place, "tcgen05.ld.")) return "ld";
+  return is<Tcgen05St>(program, place, "tcgen05.st.") ? "st" : "dealloc";
 }
 
 std::string not_complete(const Program& program, const Finding& f) {
@@ -218,7 +225,7 @@ std::string tensor_memory_of_deadlock(const Program& program, const Finding& f) 
     text +=
         fmt::format("\n  CTA {} holds {}: {}", h.cta,
                     range_text("column", h.first_column, h.columns), place_text(program, h.alloc));
-  if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
+  if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint, "tcgen05.commit."))
     text += fmt::format("\n  {} arrives on it in other CTAs only", place_text(program, f.hint));
   for (const Place& place : f.uncommitted)
     text += fmt::format("\n  no commit of its thread and cta_group stands behind {}",
@@ -227,7 +234,7 @@ std::string tensor_memory_of_deadlock(const Program& program, const Finding& f) 
 }
 
 std::string fix_of_commit(const Program& program, const Finding& f) {
-  if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint))
+  if (f.hint.statement >= 0 && is<Tcgen05Commit>(program, f.hint, "tcgen05.commit."))
     return fmt::format("let {} arrive in all CTAs that wait: .multicast::cluster with their ranks",
                        line_text(program, f.hint));
   if (f.uncommitted.empty()) return "";

@@ -134,11 +134,23 @@ void refuse_beside_replay(const OptionReader& reader) {
           "{} cannot stand beside --replay, which repeats one execution: leave it out", option));
 }
 
+// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+constexpr Dim3 most_ctas = {2147483647, 65535, 65535};
+constexpr Dim3 most_threads = {1024, 1024, 64};
+
+void demand_at_most(const char* option, const Dim3& given, const Dim3& most) {
+  if (given.x > most.x || given.y > most.y || given.z > most.z)
+    throw UsageError(fmt::format("{} is {},{},{}: expected at most {},{},{}", option, given.x,
+                                 given.y, given.z, most.x, most.y, most.z));
+}
+
 void check(const Request& request) {
+  demand_at_most("--grid", request.grid, most_ctas);
   demand_whole_clusters(request.grid, request.cluster);
   if (request.block.count() > machine::max_threads)
     throw UsageError(fmt::format("--block has {} threads: expected at most {}",
                                  request.block.count(), machine::max_threads));
+  demand_at_most("--block", request.block, most_threads);
 }
 
 }  // namespace

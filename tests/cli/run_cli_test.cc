@@ -283,6 +283,30 @@ TEST_F(RunCli, ASpecSaysTheSame) {
   expect_usage({"--spec", write("worse.json", "[1")}, "expected one JSON object");
 }
 
+// The words of the pair come from the text: a compiled kernel's program holds nothing else.
+TEST_F(RunCli, APairOfTensorMemoryHasItsOwnNames) {
+  const std::string file = write("pair.ptx", R"(.version 9.0
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .u64 out) {
+.reg .b32 %r<9>; .reg .b64 %rd<4>; .shared .align 16 .b32 at;
+ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd1, %r1, 4, %rd1;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [at], 32;
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+bar.sync 0;
+ld.shared.u32 %r2, [at];
+tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2], {%r1};
+tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r2];
+tcgen05.wait::ld.sync.aligned;
+st.global.u32 [%rd1], %r3;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 32;
+ret;
+}
+)");
+  const Finished done = ask({file, "--grid", "1", "--block", "32", "--arg", "zeros:u32:32"});
+  EXPECT_NE(done.out.find("st -> ld is not an ordered pair"), std::string::npos) << done.out;
+}
+
 TEST_F(RunCli, ArgumentsThatDoNotFitAreSentences) {
   const std::string file = reverse(true);
   const auto with = [&](std::vector<std::string> more) {
@@ -301,6 +325,9 @@ TEST_F(RunCli, ArgumentsThatDoNotFitAreSentences) {
   expect_usage({file, "--grid", "1"}, "--block is missing");
   expect_usage({file, "--grid", "0", "--block", "64"}, "at least 1");
   expect_usage({file, "--grid", "1", "--block", "2048"}, "at most 1024");
+  expect_usage({file, "--grid", "1,65536", "--block", "64"}, "at most 2147483647,65535,65535");
+  expect_usage({file, "--grid", "1,1,65536", "--block", "64"}, "at most 2147483647,65535,65535");
+  expect_usage({file, "--grid", "1", "--block", "1,1,128"}, "at most 1024,1024,64");
   expect_usage({file, "--grid", "3", "--block", "64", "--cluster", "2"}, "no multiple");
   expect_usage({file, "--grid", "1", "--block", "64", "--kernel", "revers3"},
                "did you mean 'reverse'?");

@@ -58,8 +58,10 @@ bool ends_step_before(const Statement& statement) {
 }
 
 bool goes_last(const Candidate& next) {
-  const auto* access = std::get_if<LaneAtomic>(&next.statement->what);
-  return access != nullptr && access->goes_last;
+  const Instruction& what = next.statement->what;
+  if (const auto* access = std::get_if<LaneAtomic>(&what)) return access->goes_last;
+  const auto* test = std::get_if<MbarrierTestWait>(&what);
+  return test != nullptr && test->goes_last;
 }
 
 void execute(ClusterState& c, Warp& warp, const Candidate& next) {
@@ -113,13 +115,22 @@ std::vector<AgentId> Cluster::runnable() const {
     if (can_run(warp)) agents.push_back(encode({AgentKind::Warp, warp.number}));
   agents.insert(agents.end(), state_.loads.begin(), state_.loads.end());
   for (const CommitInFlight& commit : state_.tcgen05.commits) agents.push_back(commit.id);
+  if (!agents.empty() || !state_.feed) return agents;
+  for (const AgentId agent : may_look_in_vain())
+    if (!std::holds_alternative<MbarrierTestWait>(*next_instruction(agent)))
+      agents.push_back(agent);
   if (!agents.empty()) return agents;
   for (const Warp& warp : state_.warps)
-    if (next_candidate(warp) < state_.candidate_count(warp))
-      agents.push_back(encode({AgentKind::Warp, warp.number}));
-  if (!agents.empty() || !state_.feed) return agents;
-  for (const Warp& warp : state_.warps)
     if (!warp.finished && state_.feed->may_part(warp))
+      agents.push_back(encode({AgentKind::Warp, warp.number}));
+  return agents;
+}
+
+std::vector<AgentId> Cluster::may_look_in_vain() const {
+  std::vector<AgentId> agents;
+  if (state_.finding || !state_.feed) return agents;
+  for (const Warp& warp : state_.warps)
+    if (!can_run(warp) && next_candidate(warp) < state_.candidate_count(warp))
       agents.push_back(encode({AgentKind::Warp, warp.number}));
   return agents;
 }
@@ -129,7 +140,7 @@ bool Cluster::is_runnable(AgentId agent) const {
   if (!is_copy(agent)) {
     if (agent >= state_.warps.size()) return false;
     const Warp& warp = state_.warps[agent];
-    if (can_run(warp)) return true;
+    if (next_candidate(warp) < state_.candidate_count(warp)) return true;
     const std::vector<AgentId> agents = runnable();
     return std::ranges::find(agents, agent) != agents.end();
   }

@@ -33,7 +33,11 @@ class Cluster {
   // All objects that the agent's next step will touch first; empty if none.
   std::vector<Touch> next_touches(AgentId agent) const;
   const std::vector<Touch>& step(AgentId agent);
-  bool is_runnable(AgentId agent) const;  // of any number: false if nobody has it
+  // Warps that wait, and may be let to look or test in vain: in a loop that counts, and so may end by itself. Where nobody else can
+  // step, runnable() has those that look: tests of mbarriers that nobody completes are a deadlock.
+  std::vector<AgentId> may_look_in_vain() const;
+  // Of any number: false if nobody has it. True of those that may look in vain, too.
+  bool is_runnable(AgentId agent) const;
   // What a warp stands before; -1 and null: nothing, or the agent is no warp.
   std::int64_t next_statement_number(AgentId agent) const;
   const Instruction* next_instruction(AgentId agent) const;

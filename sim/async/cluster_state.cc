@@ -182,7 +182,6 @@ bool ClusterState::complete_barrier(int cta, NamedBarrier& barrier) {
   barrier.done_lost = std::exchange(barrier.pending_lost, {});
   barrier.done_assumed = std::exchange(barrier.pending_assumed, {});
   barrier.done_fenced = std::exchange(barrier.pending_fenced, {});
-  barrier.done_fenced_own = std::exchange(barrier.pending_fenced_own, {});
   barrier.arrived = 0;
   barrier.expected = 0;
   ++barrier.uses;
@@ -206,6 +205,12 @@ bool ClusterState::has_arrived_at_cluster(const Warp& warp) const {
     arrived = arrived && warp.cluster_use[lane] == cluster_barrier.uses;
   }
   return arrived;
+}
+
+void Handed::join(const Handed& other) {
+  handed.join(other.handed);
+  for (const auto& [cta, clock] : other.own) own[cta].join(clock);
+  shared.join(other.shared);
 }
 
 // All warps that have not finished must have arrived.

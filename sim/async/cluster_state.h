@@ -103,10 +103,18 @@ class WeakSyncs {
 };
 
 // Of memory by which threads synchronise: what writes handed on, and could not.
-struct Word {
-  Clock handed, lost;
+struct Handed {
+  Clock handed;
   std::map<int, Clock>
-      own;  // by CTA: what its threads alone may know, as a fence or the write had scope .cta
+      own;       // by CTA: what its threads alone may know, as a fence or the write had scope .cta
+  Clock shared;  // what fences restricted to shared memory let operations on it hand on, or acquire
+
+  void join(const Handed& other);
+};
+struct Word : Handed {
+  Clock lost;
+  std::uint32_t halves = 0;           // written by whoever handed on: bit 0 its first four bytes
+  std::map<int, Handed> released_by;  // by warp: what releases at this word handed on
 };
 
 // What threads go by although no fence made the relaxed read an acquire that found it, only a barrier of the CTA follows: up
@@ -124,9 +132,7 @@ struct NamedBarrier {
   Clock pending, done;
   Clock pending_lost, done_lost;
   Clock pending_assumed, done_assumed;  // what relaxed reads before the arrivals found
-  Clock pending_fenced, done_fenced;  // what fences before the arrivals let relaxed writes hand on
-  Clock pending_fenced_own,
-      done_fenced_own;  // the same to threads of the CTA alone: fences of scope .cta
+  Handed pending_fenced, done_fenced;  // what fences before the arrivals let relaxed writes hand on
 };
 
 struct CopyData;  // copies.h

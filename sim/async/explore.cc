@@ -1,11 +1,14 @@
 #include "sim/async/explore.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 
 #include "sim/async/cluster.h"
 #include "sim/async/happened_before.h"
@@ -73,6 +76,7 @@ class Explorer {
   }
 
   const std::vector<Touch>& step(Cluster& cluster, AgentId agent) {
+    if (report_.executions == 0) note_looking(cluster, agent);
     return record_step(cluster, agent, execution_.steps);
   }
 
@@ -241,8 +245,12 @@ class Explorer {
 
   // --- other executions ----------------------------------------------------------------------------
 
-  // All data moves at once.
+  // All data moves at once; whoever tests mbarriers or looks at words does so as early, and in vain as often, as it may.
   void run_eager() {
+    if (looking_.empty() || !run_looking()) run_in_turns();
+  }
+
+  void run_in_turns() {
     const auto cluster = start(Timing::Earliest);
     for (std::uint64_t turn = 0; !cluster->finding(); ++turn) {
       const std::vector<AgentId> agents = cluster->runnable();
@@ -250,6 +258,66 @@ class Explorer {
       step(*cluster, agents[turn % agents.size()]);
     }
     finish(*cluster);
+  }
+
+  using Tests = std::map<std::pair<AgentId, std::int64_t>, int>;  // in vain, by statement
+
+  // Who would go first: of those that test or look the first that has not done so in vain for long.
+  const AgentId* first_looking(const Cluster& cluster, const Tests& in_vain,
+                               std::initializer_list<const std::vector<AgentId>*> lists) const {
+    for (const std::vector<AgentId>* agents : lists)
+      for (const AgentId& agent : *agents)
+        if (looking_.contains(agent) && is_patient(cluster, agent, in_vain)) return &agent;
+    return nullptr;
+  }
+
+  // False: it ended in the trap of a watchdog.
+  bool run_looking() {
+    constexpr std::size_t most_rounds =
+        20'000;  // of all who can step, and only test in vain: nothing ends them
+    const auto cluster = start(Timing::Earliest);
+    Tests in_vain;
+    std::size_t idle = 0;
+    for (std::uint64_t turn = 0; !cluster->finding(); ++turn) {
+      const std::vector<AgentId> agents = cluster->runnable();
+      const std::vector<AgentId> waiting = cluster->may_look_in_vain();
+      const std::vector<AgentId>& some = agents.empty() ? waiting : agents;
+      if (some.empty() || idle > most_rounds * some.size()) break;
+      const AgentId* early = first_looking(*cluster, in_vain, {&agents, &waiting});
+      const AgentId agent = early != nullptr ? *early : some[turn % some.size()];
+      const std::pair at{agent, cluster->next_statement_number(agent)};
+      const bool waits = std::ranges::find(waiting, agent) != waiting.end();
+      const bool in_vain_now = std::ranges::any_of(step(*cluster, agent), is_vain_wait) || waits;
+      if (in_vain_now) ++in_vain[at];
+      idle = in_vain_now && early == nullptr ? idle + 1 : 0;
+    }
+    if (!in_vain.empty() && has_trapped(*cluster)) return false;
+    finish(*cluster);
+    return true;
+  }
+
+  // Behind tests in vain it is a watchdog, which time alone would wake.
+  static bool has_trapped(const Cluster& cluster) {
+    return cluster.finding() && cluster.finding()->fault == Fault::KernelTrap;
+  }
+
+  static bool is_patient(const Cluster& cluster, AgentId agent, const Tests& in_vain) {
+    constexpr int most_looks = 64, most_tests = 1024;
+    const auto at = in_vain.find({agent, cluster.next_statement_number(agent)});
+    if (at == in_vain.end()) return true;
+    const Instruction* next = cluster.next_instruction(agent);
+    const bool tests = next != nullptr && std::holds_alternative<MbarrierTestWait>(*next);
+    return at->second < (tests ? most_tests : most_looks);
+  }
+
+  // In the first execution: the warps of a compiled kernel that test or look.
+  void note_looking(const Cluster& cluster, AgentId agent) {
+    if (program_.feeder() == nullptr) return;
+    const Instruction* next = is_copy(agent) ? nullptr : cluster.next_instruction(agent);
+    if (next == nullptr || looking_.contains(agent)) return;
+    const auto* access = std::get_if<LaneAtomic>(next);
+    const bool looks = access != nullptr && access->update == nullptr;
+    if (looks || std::holds_alternative<MbarrierTestWait>(*next)) looking_.insert(agent);
   }
 
   // Arrivals that may end a phase that they were not meant for: those of each such warp first.
@@ -314,16 +382,22 @@ class Explorer {
     Random random(seed);
     const auto cluster = start(seed % 2 == 0 ? Timing::Earliest : Timing::Latest);
     const std::uint64_t laggard = seed % 3 == 0 ? random.below(64) : 64;
+    bool in_vain = false;
     while (!cluster->finding()) {
       std::vector<AgentId> agents = cluster->runnable();
       if (agents.empty()) break;
+      const std::vector<AgentId> waiting = cluster->may_look_in_vain();
+      if (!waiting.empty() && random.below(2) == 0) {
+        agents = waiting;
+        in_vain = true;
+      }
       if (random.below(4) == 0) advance_data(*cluster, random.below(1u << 20));
       if (cluster->finding()) break;
       std::uint64_t pick = random.below(agents.size());
       if (agents[pick] % 64 == laggard) pick = random.below(agents.size());
       step(*cluster, agents[pick]);
     }
-    finish(*cluster);
+    if (!in_vain || !has_trapped(*cluster)) finish(*cluster);
   }
 
   const Program& program_;
@@ -335,6 +409,7 @@ class Explorer {
   std::vector<AgentId> chosen_;
   Execution execution_;  // the present one
   std::unordered_map<AgentId, std::size_t> last_step_;
+  std::set<AgentId> looking_;
   bool stopped_ = false;
 };
 

@@ -151,12 +151,38 @@ void note_weak(Step& s, Fault fault, bool waits, std::uint64_t object, const Clo
   s.c.weak_syncs.note({fault, s.place(), waits, object, lost});
 }
 
+namespace {
+
+// What a relaxed arrival hands on of the fence before it, as a relaxed write does: of a fence of scope .cta to its own CTA alone.
+void pass_on_fenced(Step& s, MbarrierSlot& slot) {
+  const Word& fence = s.warp.at_memory_fence;
+  slot.lost.join(fence.lost);
+  Clock& to = slot.cta == s.warp.cta ? slot.own : slot.cluster;
+  to.join(fence.handed);
+  to.join(fence.shared);
+  if (slot.cta != s.warp.cta) return;
+  if (const auto own = fence.own.find(slot.cta); own != fence.own.end()) slot.own.join(own->second);
+}
+
+// What a fence behind a relaxed wait acquires.
+void take_for_fence(Step& s, const MbarrierSlot& slot, Scope scope) {
+  Word& read = s.warp.read_since_fence;
+  for (Clock* found : {&read.handed, &read.shared, &read.own[s.warp.cta]}) {
+    found->join(slot.done_own);
+    found->raise(slot.phases, slot.state.phase);
+    if (scope == Scope::Cluster && found != &read.own[s.warp.cta]) found->join(slot.done_cluster);
+  }
+}
+
+}  // namespace
+
 void release(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {
   slot.lost.join(s.warp.lost);
   const bool reaches = slot.cta == s.warp.cta || scope == Scope::Cluster;
   if (!relaxed && reaches)
     return hand_on(s, slot.cta == s.warp.cta ? slot.own : slot.cluster, slot.lost, object_of(slot));
   if (relaxed) {
+    if (reaches) pass_on_fenced(s, slot);
     slot.lost.join(s.warp.clock);
     return note_weak(s, Fault::ReleaseMissing, false, object_of(slot), s.warp.clock);
   }
@@ -175,6 +201,7 @@ void acquire(Step& s, MbarrierSlot& slot, Scope scope, bool relaxed) {
     lost.join(slot.done_cluster);
     lost.raise(slot.phases, slot.state.phase);
     s.warp.lost.join(lost);
+    take_for_fence(s, slot, scope);
     return note_weak(s, Fault::AcquireMissing, true, object, lost);
   }
   learn(s, slot.done_own);

@@ -187,5 +187,9 @@ struct Unit {
 inline bool is_for_sm90(const Unit& unit) {
   return !unit.targets.empty() && unit.names.text(unit.targets[0]).starts_with("sm_90");
 }
+// Without the suffix a: ptxas takes neither wgmma nor setmaxnreg.
+inline bool is_for_any_sm90(const Unit& unit) {
+  return !unit.targets.empty() && unit.names.text(unit.targets[0]) == "sm_90";
+}
 
 }  // namespace tcq::ptx

@@ -12,6 +12,7 @@
 #include "sim/run/heap.h"
 #include "sim/run/poll.h"
 #include "sim/run/undefined.h"
+#include "sim/run/unwritten_registers.h"
 
 namespace tcq::run {
 
@@ -141,6 +142,7 @@ void begin_warp(const KernelFeeder& feeder, machine::ClusterState& c, machine::W
   group->lanes = rest >= 32 ? ~0u : (1u << rest) - 1;
   warp.order_of_lanes.alive = group->lanes;
   if (group->lanes != 0) state.groups.push_back(std::move(group));
+  follow_unwritten(kernel, c, warp, state);
 }
 
 // --- joins -----------------------------------------------------------------------------------------
@@ -509,48 +511,84 @@ void run_group(Executor x, std::vector<Group*>& ready) {
 
 // --- loops that wait -------------------------------------------------------------------------------
 
-bool would_come_back(Executor& x, Slot predicate) {
-  Group& g = x.group;
-  const ptx::Index here = g.pc;
-  std::map<Slot, std::array<std::uint32_t, 32>> before;
-  const auto save = [&](Slot slot) { before.try_emplace(slot, x.warp.registers.of_reg[slot]); };
-  std::vector<std::uint64_t> operands;
-  const auto list = [&] {
-    std::vector<std::uint64_t> values;
-    for (std::uint32_t i = 1; i < x.operand_count(); ++i)
-      x.for_each_lane(g.active, [&](int lane) { values.push_back(x.number(x.value(i), lane)); });
-    return values;
-  };
-  const std::vector<std::uint64_t> asked = list();
-  save(predicate);
-  x.set_mask(predicate, g.active, 0);
-  constexpr int patience = 64;
-  bool back = false;
-  ++g.pc;
-  for (int i = 0; i < patience && !back; ++i) {
-    const Op& op = x.op();
-    const std::uint32_t active = guarded(x, op);
-    if (op.action == Action::Branch) {
-      if (active != 0 && active != g.lanes) break;
-      g.pc = active != 0 ? op.target : g.pc + 1;
-    } else if (active == 0 || op.action == Action::Nothing) {
-      ++g.pc;
-    } else if ((op.action == Action::Alu || op.action == Action::Repack) && !op.is_watched &&
-               op.check == nullptr) {
-      for (const Slot slot : x.kernel().outs(op))
-        for (Slot part = 0; part < 4 && slot + part < x.kernel().slot_count; ++part)
-          save(slot + part);
-      op.action == Action::Alu ? evaluate(x, op, active) : repack(x, op, active);
-      ++g.pc;
-    } else {
-      break;
-    }
-    back = g.pc == here;
+namespace {
+
+// One round of a loop on registers alone, from behind the group's instruction until it stands there again. What it changes is saved
+// as it was before.
+class Round {
+ public:
+  explicit Round(Executor& x) : x_(x), here_(x.group.pc) {}
+  ~Round() {
+    x_.group.pc = here_;
+    for (const auto& [slot, words] : before_) x_.warp.registers.of_reg[slot] = words;
   }
-  if (back) back = guarded(x, x.op()) == g.active && list() == asked;
-  g.pc = here;
-  for (const auto& [slot, words] : before) x.warp.registers.of_reg[slot] = words;
-  return back;
+
+  // False: it did not come back, or for others of its lanes.
+  bool go(Slot predicate) {
+    Group& g = x_.group;
+    save(predicate);
+    x_.set_mask(predicate, g.active, 0);
+    constexpr int patience = 64;
+    ++g.pc;
+    for (int i = 0; i < patience && g.pc != here_; ++i)
+      if (!take()) return false;
+    return g.pc == here_ && guarded(x_, x_.op()) == g.active;
+  }
+  std::vector<std::array<std::uint32_t, 32>> changed() const {
+    std::vector<std::array<std::uint32_t, 32>> words;
+    for (const auto& [slot, old] : before_) words.push_back(x_.warp.registers.of_reg[slot]);
+    return words;
+  }
+
+ private:
+  void save(Slot slot) { before_.try_emplace(slot, x_.warp.registers.of_reg[slot]); }
+
+  bool take() {
+    Group& g = x_.group;
+    const Op& op = x_.op();
+    const std::uint32_t active = guarded(x_, op);
+    if (op.action == Action::Branch) {
+      if (active != 0 && active != g.lanes) return false;
+      g.pc = active != 0 ? op.target : g.pc + 1;
+      return true;
+    }
+    const bool moves = active != 0 && op.action != Action::Nothing;
+    const bool is_plain = (op.action == Action::Alu || op.action == Action::Repack) &&
+                          !op.is_watched && op.check == nullptr;
+    if (moves && !is_plain) return false;
+    if (moves) {
+      for (const Slot slot : x_.kernel().outs(op))
+        for (Slot part = 0; part < 4 && slot + part < x_.kernel().slot_count; ++part)
+          save(slot + part);
+      op.action == Action::Alu ? evaluate(x_, op, active) : repack(x_, op, active);
+    }
+    ++g.pc;
+    return true;
+  }
+
+  Executor& x_;
+  ptx::Index here_;
+  std::map<Slot, std::array<std::uint32_t, 32>> before_;
+};
+
+std::vector<std::uint64_t> asked_for(const Executor& x) {
+  std::vector<std::uint64_t> values;
+  for (std::uint32_t i = 1; i < x.operand_count(); ++i)
+    x.for_each_lane(x.group.active,
+                    [&](int lane) { values.push_back(x.number(x.value(i), lane)); });
+  return values;
+}
+
+}  // namespace
+
+// Two rounds: what the first one made of registers is made anew by the second, unless it counts.
+ComesBack would_come_back(Executor& x, Slot predicate) {
+  const std::vector<std::uint64_t> asked = asked_for(x);
+  Round round(x);
+  if (!round.go(predicate) || asked_for(x) != asked) return ComesBack::No;
+  const auto once = round.changed();
+  if (!round.go(predicate) || asked_for(x) != asked) return ComesBack::Changed;
+  return round.changed() == once ? ComesBack::Same : ComesBack::Changed;
 }
 
 }  // namespace tcq::run

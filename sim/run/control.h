@@ -1,6 +1,7 @@
 // How a group of lanes goes on: branches and joins, ends, and what only moves registers.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/run/executor.h"
@@ -19,7 +20,8 @@ void run_group(Executor x, std::vector<Group*>& ready);
 std::vector<Group*> part_joins(WarpState& state);
 
 // Were the lanes' predicate false: would they come back to this instruction, with the same operands, and nothing
-// that others could see?
-bool would_come_back(Executor& x, Slot predicate);
+// that others could see? `Changed`: with other registers, as a loop that counts, which may end by itself.
+enum class ComesBack : std::uint8_t { No, Changed, Same };
+ComesBack would_come_back(Executor& x, Slot predicate);
 
 }  // namespace tcq::run

@@ -70,7 +70,8 @@ struct Op {
   bool chops = false;       // cvt, of a wider register than its type's
   bool extends = false;     // cvt, into one
   bool is_of_warp = false;  // undefined unless all lanes execute it
-  bool meets = false;       // .sync: its lanes wait for each other, and memory may stay unordered
+  bool reads_carry = false, sets_carry = false;  // CC
+  bool meets = false;  // .sync: its lanes wait for each other, and memory may stay unordered
   bool gathers =
       false;  // a barrier of the CTA, .sync.aligned: all lanes of the warp that have not ended, on whatever ways
   std::uint8_t negated = 0;  // a bit for each of the first sources: !p
@@ -112,7 +113,9 @@ struct Kernel {
   std::vector<Constant> constants;
   Slot owned_slots = 0;  // the first ones: registers that something asynchronous may own
   Slot scratch = 0;      // of `_`
+  Slot carry = 0;        // stands for CC where values are followed
   Slot slot_count = 0;
+  std::vector<Slot> unwritten;  // that may be read before they are written: unwritten_registers.h
 
   std::vector<Region> variables;  // by Unit::variables; shared without dynamic memory
   std::uint32_t shared_begin = 0, shared_end = 0;  // static shared memory

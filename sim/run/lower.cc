@@ -10,6 +10,7 @@
 #include "sim/run/moved_copies.h"
 #include "sim/run/place_variables.h"
 #include "sim/run/register_plan.h"
+#include "sim/run/unwritten_registers.h"
 
 namespace tcq::run {
 namespace {
@@ -92,6 +93,7 @@ class Lowering {
     mark_loaded();
     kernel_.scratch = kernel_.slot_count;
     kernel_.slot_count += 4;
+    kernel_.carry = kernel_.slot_count++;
     place_variables(kernel_);
     kernel_.slot_of_value.assign(program_.values.size(), no_slot);
     const Index count = kernel_.code->instructions.count;
@@ -104,6 +106,7 @@ class Lowering {
     mark_moved_copies(kernel_);
     drop_unread_fragments();
     add_joins();
+    list_unwritten(kernel_);
     name_files();
     return std::move(kernel_);
   }
@@ -364,6 +367,8 @@ class Lowering {
       op.action = Action::Unmodelled;
       return;
     }
+    op.sets_carry = program_.form_of(instruction).has(ptx::Flag::Cc);
+    op.reads_carry = reads_carry(instruction.opcode);
     op.outs = static_cast<std::uint8_t>(outs.size());
     op.ins = static_cast<std::uint8_t>(ins.size());
     kernel_.slots.insert(kernel_.slots.end(), outs.begin(), outs.end());
@@ -391,6 +396,9 @@ class Lowering {
     if (value.kind == ValueKind::Register && value.value != 0 && op.action != Action::Address)
       op.action = Action::Unmodelled;
     ins.push_back(slot);
+  }
+  static bool reads_carry(Opcode opcode) {
+    return opcode == Opcode::Addc || opcode == Opcode::Subc || opcode == Opcode::Madc;
   }
   static void note_negated(Op& op, const Value& value, std::size_t place) {
     if (value.type == ptx::Type::Pred && place < 8)

@@ -51,12 +51,44 @@ bool is_negated_register(const Value& v) { return v.kind == ValueKind::Register 
 
 // --- barriers --------------------------------------------------------------------------------------
 
+// The operands from `first` to `end` are the same in all its lanes; what nothing has written is said where it is used.
+bool are_uniform(const Executor& x, std::uint32_t first, std::uint32_t end) {
+  bool same = true;
+  for (std::uint32_t i = first; i < end; ++i)
+    if (undefined_in(x, x.value(i), x.group.active).lanes == 0)
+      x.for_each_lane(x.group.active, [&](int lane) {
+        same = same && small(x, i, lane) == small(x, i, first_lane(x));
+      });
+  return same;
+}
+
+// What is wrong with the numbers that registers hold: ptxas sees those that the text does.
+// Source: PTX ISA 9.2, 9.7.13.1 "bar, barrier": 16 barriers; a multiple of the warp's size; with .aligned one for all its lanes.
+bool may_name(Executor& x, int id, int threads, bool whole) {
+  constexpr int warp = machine::warp_threads;
+  Fault fault = Fault::None;
+  if (id < 0 || id > 15) fault = Fault::BarrierId;
+  if (threads < 0 || threads % warp != 0 || (threads == 0 && !whole)) fault = Fault::BarrierThreads;
+  if (fault != Fault::None) x.fail(fault, first_lane(x));
+  return fault == Fault::None;
+}
+
+// False: lanes name different ones, which is a Fault, or without .aligned not modelled.
+bool agree_on_barrier(Executor& x, std::uint32_t first, std::uint32_t end) {
+  if (are_uniform(x, first, end)) return true;
+  if (x.form().has(ptx::Flag::Aligned)) x.fail(Fault::WarpDivergent, first_lane(x));
+  return false;
+}
+
 bool make_barrier(Executor& x) {
   const int lane = first_lane(x);
   const int id = static_cast<int>(small(x, 0, lane));
   const bool counts = x.operand_count() > 1;
   const int threads = counts ? static_cast<int>(small(x, 1, lane)) : 0;
-  if (x.form().opcode == Opcode::BarSync)
+  if (!agree_on_barrier(x, 0, x.operand_count())) return x.c.finding.has_value();
+  const bool syncs = x.form().opcode == Opcode::BarSync;
+  if (!may_name(x, id, threads, syncs)) return true;
+  if (syncs)
     x.add(machine::BarrierSync{id, threads}, all_lanes);
   else
     x.add(machine::BarrierArrive{id, threads}, all_lanes);
@@ -69,8 +101,8 @@ bool make_vote(Executor& x) {
   const auto id = static_cast<int>(small(x, 1, lane));
   const std::uint32_t last = x.operand_count() - 1;
   const int threads = last > 2 ? static_cast<int>(small(x, 2, lane)) : 0;
-  const auto uses = static_cast<std::uint32_t>(x.state.vote_uses.size());
-  if (static_cast<std::uint32_t>(id) >= uses) return false;
+  if (!agree_on_barrier(x, 1, last)) return x.c.finding.has_value();
+  if (!may_name(x, id, threads, true)) return true;
   const std::uint32_t use = x.state.vote_uses[static_cast<std::size_t>(id)]++;
   Votes& votes = (*x.state.votes)[{x.warp.cta, id, use}];
   const Value& vote = x.value(last);
@@ -196,14 +228,30 @@ bool make_tx(Executor& x) {
   return true;
 }
 
+// A loop that counts its tests may end by itself, or never.
+bool counts_tests(Executor& x, ComesBack comes) {
+  constexpr std::uint32_t most_tests = 1 << 14;
+  return comes == ComesBack::Changed && ++x.group.tests < most_tests;
+}
+
+// Source: PTX ISA 9.2, 9.7.13.15.16: "the valid values of phaseParity operand are 0 and 1". What others do nobody says.
+bool is_parity(const Executor& x, const Value& value) {
+  bool fine = true;
+  if (x.form().has(ptx::Flag::Parity))
+    x.for_each_lane(x.group.active, [&](int lane) { fine = fine && x.number(value, lane) < 2; });
+  return fine;
+}
+
 // A token begins with the number of the phase that an arrival was counted in; a wait for it waits for its parity.
 bool make_try_wait(Executor& x) {
   const ptx::Form& form = x.form();
   const Slot predicate = x.slot(x.value(0));
-  const bool comes_back = would_come_back(x, predicate);
+  const ComesBack comes = would_come_back(x, predicate);
+  const bool counts = counts_tests(x, comes);
+  const bool comes_back = comes != ComesBack::No && !counts;
   x.group.result = comes_back ? Result::Passed : Result::Test;
   const bool only_shared = x.value(1).kind != ValueKind::AtTensor;
-  if (!only_shared) return false;
+  if (!only_shared || !is_parity(x, x.value(2))) return false;
   for_each_alike(
       x,
       [&](int lane) {
@@ -215,12 +263,23 @@ bool make_try_wait(Executor& x) {
         const int parity = static_cast<int>(a.second);
         const machine::Scope scope = scope_of(form, machine::Scope::Cta);
         if (comes_back) return machine::MbarrierTryWait{barrier, parity, scope, is_relaxed(form)};
-        return machine::MbarrierTestWait{barrier, parity, 0, scope, is_relaxed(form)};
+        return machine::MbarrierTestWait{barrier, parity, 0, scope, is_relaxed(form), counts};
       });
   return true;
 }
 
 // --- fences ----------------------------------------------------------------------------------------
+
+bool make_memory_fence(Executor& x) {
+  const ptx::Form& form = x.form();
+  const auto semantics = form.get<Semantics>();
+  machine::FenceMemory fence{form.get<ptx::Scope>() == ptx::Scope::Cta};
+  fence.acquires = semantics != Semantics::Release;
+  fence.releases = semantics != Semantics::Acquire;
+  fence.only_shared = form.get<ptx::SyncRestrict>() != ptx::SyncRestrict::None;
+  x.add(fence, x.group.active);
+  return true;
+}
 
 bool make_proxy_fence(Executor& x) {
   const auto proxy = x.form().get<ptx::Proxy>();
@@ -446,10 +505,28 @@ void finish_token(Executor& x) {
 
 }  // namespace
 
+namespace {
+
+// An instruction that ptxas refuses for the kernel's target: wgmma, and setmaxnreg, which has no Fault for it.
+// Source: ptxas 13.0 for sm_90
+bool lacks_target(Executor& x) {
+  using enum Opcode;
+  const Opcode opcode = x.form().opcode;
+  const bool is_wgmma = opcode == WgmmaMmaAsync || opcode == WgmmaFence ||
+                        opcode == WgmmaCommitGroup || opcode == WgmmaWaitGroup;
+  if (!is_wgmma && opcode != Setmaxnreg) return false;
+  if (!ptx::is_for_any_sm90(x.kernel().program->unit)) return false;
+  if (is_wgmma) x.fail(Fault::TargetLacksWgmma, first_lane(x));
+  return true;
+}
+
+}  // namespace
+
 bool make_statements(Executor& x) {
   using enum Opcode;
   const ptx::Form& form = x.form();
   const std::uint32_t active = x.group.active;
+  if (lacks_target(x)) return x.c.finding.has_value();
   switch (form.opcode) {
     case BarSync:
     case BarArrive: return make_barrier(x);
@@ -461,9 +538,7 @@ bool make_statements(Executor& x) {
       x.add(machine::ClusterWait{form.has(ptx::Flag::Aligned)}, active);
       return true;
     case Fence:
-    case Membar:
-      x.add(machine::FenceMemory{form.get<ptx::Scope>() == ptx::Scope::Cta}, active);
-      return true;
+    case Membar: return make_memory_fence(x);
     case FenceProxy:
     case MembarProxy: return make_proxy_fence(x);
     case CpAsyncMbarrierArrive: return make_copy_arrive(x);
@@ -511,6 +586,8 @@ void finish_statements(Executor& x) {
     case Result::Token: return finish_token(x);
     case Result::Vote: return finish_vote(x);
     case Result::Test:
+      if (x.group.passed == x.group.active) x.group.tests = 0;
+      [[fallthrough]];
     case Result::Passed: return x.set_mask(x.slot(x.value(0)), x.group.active, x.group.passed);
   }
 }

@@ -29,8 +29,12 @@ void set(Executor& x, Slot slot, Undefined what, std::uint32_t lanes) {
   if (slot == x.kernel().scratch) return;
   const Undefined kept{u.lanes[slot] & ~lanes, u.from[slot]};
   const Undefined all = what.lanes != 0 ? both(x, what, kept) : kept;
+  u.held += (all.lanes != 0 ? 1u : 0u) - (u.lanes[slot] != 0 ? 1u : 0u);
   u.lanes[slot] = all.lanes;
   u.from[slot] = all.from;
+  if (u.held != 0 || !u.branches.empty() || !u.local.empty()) return;
+  u.lanes.clear();
+  u.from.clear();
 }
 
 Undefined any_of(const Executor& x, std::span<const Slot> slots, std::uint32_t lanes) {
@@ -191,8 +195,17 @@ void follow_alu(Executor& x, const Op& op, std::uint32_t lanes) {
     default: break;
   }
   Undefined any = any_of(x, x.kernel().ins(op), lanes);
+  if (op.reads_carry) any = both(x, any, at(x, x.kernel().carry, lanes));
   if (op.is_of_warp && any.lanes != 0) any.lanes = lanes;
   set_all(x, op, any, lanes);
+  if (op.sets_carry) set(x, x.kernel().carry, any, lanes);
+}
+
+// An instruction that does nothing here and yet defines what it names: createpolicy. A copy within one slot does not.
+void define_policy(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  for (const Slot slot : x.kernel().outs(op))
+    if (std::ranges::find(ins, slot) == ins.end()) set(x, slot, {}, lanes);
 }
 
 // Pieces that have bits in common.
@@ -292,7 +305,7 @@ void follow(Executor& x, const Op& op, std::uint32_t lanes) {
     case Action::Alu: follow_alu(x, op, lanes); break;
     case Action::Repack: follow_repack(x, op, lanes); break;
     case Action::Address: set_all(x, op, any_of(x, x.kernel().ins(op), lanes), lanes); break;
-    case Action::Nothing: break;
+    case Action::Nothing: define_policy(x, op, lanes); break;
     case Action::Load:
     case Action::Store: return follow_memory(x, false, lanes);
     case Action::Machine: return follow_memory(x, true, lanes);

@@ -69,6 +69,7 @@ struct Group {
   machine::LaneBytes data = {};
   machine::LaneAccess access;  // the newest that was plain, whose lists' memory is used again
   std::uint32_t passed = 0;    // of a test: lanes of the statements that were executed
+  std::uint32_t tests = 0;     // of an mbarrier, in loops that count them, since one passed
   // The last poll: where, and whether anything was done since.
   ptx::Index polled = ptx::none;
   machine::LaneBytes seen = {};
@@ -86,6 +87,7 @@ struct UndefinedBranch {
 };
 struct UndefinedValues {
   std::vector<std::uint32_t> lanes, from;
+  std::size_t held = 0;                   // registers some of whose lanes do
   std::vector<UndefinedBranch> branches;  // whose lanes have not all met again
   std::vector<std::uint8_t> local;
   std::uint32_t local_from = 0;

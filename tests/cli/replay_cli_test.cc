@@ -183,8 +183,8 @@ TEST_F(TogetherCli, ACtaMayWaitForALaterOne) {
 
 // --- --replay ----------------------------------------------------------------------------------------
 
-// Each CTA counts itself in words[8]. Warp 1 looks once whether warp 0 has arrived, which takes four steps more than the
-// look: only a warp 0 that runs far ahead is seen. Then `seen` happens.
+// Each CTA counts itself in words[8]. Warp 0 looks once whether warp 1 has arrived, which takes four steps more than the
+// look: only a warp 1 that runs far ahead is seen. Then `seen` happens.
 std::string ahead(const std::string& seen) {
   return head() + R"(.visible .entry ahead(.param .u64 words)
 {
@@ -195,8 +195,8 @@ std::string ahead(const std::string& seen) {
   mov.u32 %r1, %tid.x;
   mov.u32 %r2, %ctaid.x;
   mad.wide.u32 %rd2, %r2, 4, %rd1;
-  setp.eq.u32 %p1, %r1, 0;
-  setp.eq.u32 %p2, %r1, 32;
+  setp.eq.u32 %p1, %r1, 32;
+  setp.eq.u32 %p2, %r1, 0;
   setp.eq.u32 %p3, %r2, 2;
   mov.u32 %r3, ready;
   @%p1 mbarrier.init.shared::cta.b64 [ready], 1;

@@ -33,7 +33,7 @@ inline Found run_of(const std::string& text, const Shape& shape) {
 }
 // What %r6 holds at the end is used: a load whose value nobody uses races with nobody (run_unused_load_test.cc).
 inline Found found_in(const std::string& body, const Shape& shape = {}) {
-  return run_of(kernel(body + "\nst.global.u32 [%rd2+1024], %r6;"), shape);
+  return run_of(kernel("mov.u32 %r6, 0;\n" + body + "\nst.global.u32 [%rd2+1024], %r6;"), shape);
 }
 inline bool operator==(const Found& a, const Found& b) {
   return a.fault == b.fault && a.beside == b.beside;

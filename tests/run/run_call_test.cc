@@ -180,7 +180,9 @@ std::string one_less(const std::string& name, const std::string& deeper) {
          "_param_0)\n{\n.local .align 4 .b8 kept[4];\n.reg .pred %p<2>;\n.reg .b32 %r<6>;\n"
          "ld.param.u32 %r1, [" +
          name +
-         "_param_0];\nst.local.u32 [kept], %r1;\nmov.u32 %r3, 0;\nsetp.eq.u32 %p1, %r1, 0;\n"
+         "_param_0];\nst.local.u32 [kept], %r1;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nsetp.eq.u32 "
+         "%p1, "
+         "%r1, 0;\n"
          "@%p1 bra DONE;\nsub.u32 %r2, %r1, 1;\n" +
          deeper +
          "ld.local.u32 %r5, [kept];\nadd.u32 %r3, %r3, %r5;\nDONE:\nst.param.b32 "

@@ -166,6 +166,7 @@ std::string freed_elsewhere(const std::string& before, const std::string& who = 
     .shared .align 8 .b32 slot[32];
     mov.u32 %r6, empty;
     mov.u32 %r7, slot;
+    mov.u32 %r5, 0;
     mad.lo.u32 %r7, %r1, 4, %r7;
     st.shared.u32 [%r7], %r1;
     @%p1 mbarrier.init.shared.b64 [%r6], 1;
@@ -202,6 +203,22 @@ TEST(RunClusterBarrier, AnArrivalOfNoScopeIsItsLanesAlone) {
   const Found own = in_two_ctas(freed_elsewhere("", "@%p1"));
   EXPECT_EQ(own.fault, Fault::None);
   EXPECT_EQ(own.beside, std::vector{Fault::ScopeAssumed});
+}
+
+// The example of PTX ISA 9.7.13.3: a fence in front of a relaxed arrival.
+TEST(RunClusterBarrier, AFenceReleasesWithARelaxedArrival) {
+  const auto handed = [](const std::string& fence) {
+    return in_two_ctas(std::string("@%p1 ") + "bra L0;\nbra L1;\nL0:\n" + store_0 + "L1:\n" +
+                       fence +
+                       "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n" +
+                       "@%p2 bra MEET;\n@!%p1 bra MEET;\n" + read_0 + "MEET:\n" + end);
+  };
+  EXPECT_EQ(handed("").fault, Fault::ReleaseMissing);
+  EXPECT_EQ(handed("fence.cluster.acq_rel;\n"), Fault::None);
+  EXPECT_EQ(handed("fence.acq_rel.cluster;\n"), Fault::None);
+  EXPECT_EQ(handed("membar.gl;\n"), Fault::None);
+  EXPECT_EQ(handed("fence.acq_rel.cta;\n").fault, Fault::ReleaseMissing);
+  EXPECT_EQ(handed("fence.acquire.cluster;\n").fault, Fault::ReleaseMissing);
 }
 
 }  // namespace

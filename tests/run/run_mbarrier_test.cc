@@ -2,7 +2,7 @@
 // that is refilled.
 #include <algorithm>
 
-#include "tests/run/ptx_run.h"
+#include "tests/run/lanes_run.h"
 
 namespace tcq::tests {
 namespace {
@@ -287,6 +287,108 @@ TEST(RunMbarrier, AnArrivalTooManyMayCountForOneThatIsLate) {
       @%p4 mbarrier.arrive.shared.b64 _, [%r9];
 )"),
             Fault::DataRace);
+}
+
+// PTX ISA 8.9.3: a fence and a strong write behind it release, a strong read and a fence behind it acquire. Warp 0 stores and arrives,
+// warp 1 waits and loads.
+Found handed_over(const std::string& arrive, const std::string& wait, const std::string& behind) {
+  return run_of(kernel(R"(
+      .shared .align 8 .b64 full;
+      .shared .align 4 .b32 x[32];
+      mov.u32 %r9, full;
+      and.b32 %r2, %r1, 31;
+      shl.b32 %r2, %r2, 2;
+      mov.u32 %r3, x;
+      add.u32 %r2, %r2, %r3;
+      setp.eq.u32 %p1, %r1, 0;
+      @%p1 mbarrier.init.shared.b64 [%r9], 32;
+      bar.sync 0;
+      setp.ge.u32 %p2, %r1, 32;
+      @%p2 bra READER;
+      st.shared.u32 [%r2], 7;
+)" + arrive + R"(
+      bra DONE;
+    READER:
+)" + wait + behind + R"(
+      ld.shared.u32 %r5, [%r2];
+      st.global.u32 [%rd2], %r5;
+    DONE:)"),
+                {.block = {64}, .explore = 5});
+}
+
+const std::string arrives = "mbarrier.arrive.release.cta.shared::cta.b64 _, [%r9];\n";
+const std::string arrives_relaxed = "mbarrier.arrive.relaxed.cluster.shared::cta.b64 _, [%r9];\n";
+const std::string waits =
+    "WAIT: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p3, [%r9], 0;\n@!%p3 bra WAIT;\n";
+const std::string waits_relaxed =
+    "WAIT: mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p3, [%r9], 0;\n"
+    "@!%p3 bra WAIT;\n";
+
+TEST(RunMbarrier, AFenceReleasesWithARelaxedArrivalAndAcquiresWithARelaxedWait) {
+  EXPECT_EQ(handed_over(arrives_relaxed, waits, "").fault, Fault::ReleaseMissing);
+  for (const char* fence :
+       {"fence.acq_rel.cluster;", "fence.sc.cluster;", "membar.gl;", "fence.release.cluster;",
+        "fence.acq_rel.cta;", "fence.release.sync_restrict::shared::cta.cluster;"})
+    EXPECT_EQ(handed_over(fence + arrives_relaxed, waits, ""), Fault::None) << fence;
+  EXPECT_EQ(handed_over("fence.acquire.cluster;" + arrives_relaxed, waits, "").fault,
+            Fault::ReleaseMissing);
+  EXPECT_EQ(handed_over(arrives, waits_relaxed, "").fault, Fault::AcquireMissing);
+  for (const char* fence : {"fence.acq_rel.cluster;", "membar.cta;", "fence.acquire.cluster;",
+                            "fence.acquire.sync_restrict::shared::cluster.cluster;"})
+    EXPECT_EQ(handed_over(arrives, waits_relaxed, fence), Fault::None) << fence;
+  EXPECT_EQ(handed_over(arrives, waits_relaxed, "fence.release.cluster;").fault,
+            Fault::AcquireMissing);
+  EXPECT_EQ(handed_over("fence.acq_rel.cluster;" + arrives_relaxed, waits_relaxed,
+                        "fence.acq_rel.cluster;"),
+            Fault::None);
+}
+
+// As libcu++'s for_each_canceled_block waits: the same as a relaxed load in front of bar.sync.
+TEST(RunMbarrier, ARelaxedWaitInFrontOfABarrierIsDisputed) {
+  const std::string one =
+      "setp.ne.u32 %p4, %r1, 32;\n@%p4 bra MEET;\n" + waits_relaxed + "MEET: bar.sync 1, 32;\n";
+  EXPECT_EQ(handed_over(arrives, one, ""), (Found{Fault::None, {Fault::AcquireAssumed}, {}}));
+}
+
+// Numbers in registers, which ptxas does not see.
+TEST(RunMbarrier, AParityIsNoughtOrOne) {
+  const auto waits = [](const char* parity) {
+    return run_alone(1, std::string("mbarrier.arrive.shared.b64 _, [%r9]; mov.u32 %r6, ") + parity +
+                            ";\nWAIT: mbarrier.try_wait.parity.shared.b64 %p3, [%r9], %r6;\n"
+                            "@!%p3 bra WAIT;")
+        .fault;
+  };
+  EXPECT_EQ(waits("0"), Fault::None);
+  EXPECT_EQ(waits("2"), Fault::UnmodelledInstruction);
+}
+
+TEST(RunBarrier, NumbersOfABarrierAreThoseOfAllItsLanes) {
+  const auto meets = [](const std::string& setup, const std::string& barrier) {
+    return run_of(kernel(setup + barrier), {.block = {64}}).fault;
+  };
+  EXPECT_EQ(meets("mov.u32 %r5, 64;", "bar.sync 3, %r5;"), Fault::None);
+  for (const char* count : {"33", "48", "-32"})
+    EXPECT_EQ(meets(std::string("mov.u32 %r5, ") + count + ";", "bar.sync 3, %r5;"),
+              Fault::BarrierThreads)
+        << count;
+  EXPECT_EQ(meets("mov.u32 %r5, 16;", "bar.sync %r5;"), Fault::BarrierId);
+  EXPECT_EQ(meets("and.b32 %r5, %r1, 1;", "bar.sync %r5;"), Fault::WarpDivergent);
+  EXPECT_EQ(
+      meets("and.b32 %r5, %r1, 1; shl.b32 %r5, %r5, 5; add.u32 %r5, %r5, 32;", "bar.sync 0, %r5;"),
+      Fault::WarpDivergent);
+  EXPECT_EQ(meets("and.b32 %r5, %r1, 1;", "barrier.sync %r5;"), Fault::UnmodelledInstruction);
+}
+
+// ptxas takes wgmma and setmaxnreg for sm_90a alone.
+TEST(RunTarget, WithoutTheSuffixThereIsNoWgmma) {
+  const auto on = [](const char* target, const std::string& body) {
+    std::string text = kernel(body);
+    text.replace(text.find("sm_90a"), 6, target);
+    return run_of(text, {.block = {128}}).fault;
+  };
+  EXPECT_EQ(on("sm_90a", "wgmma.fence.sync.aligned;"), Fault::None);
+  EXPECT_EQ(on("sm_90", "wgmma.fence.sync.aligned;"), Fault::TargetLacksWgmma);
+  EXPECT_EQ(on("sm_90", "setmaxnreg.dec.sync.aligned.u32 24;"), Fault::UnmodelledInstruction);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ TEST(RunMemory, WidthsAndVectors) {
     ld.global.v4.u8 {%r2, %r3, %r4, %r5}, [%rd2];
     ld.global.s16 %r6, [%rd2+2];
     add.u32 %r7, %r2, %r5;
+    mov.u16 %h1, 1;
+    mov.u16 %h2, 2;
     st.global.v2.u16 [%rd2], {%h1, %h2};
     st.global.u32 [%rd2], %r6;
     st.global.u8 [%rd2], %r7;)"));

@@ -146,5 +146,48 @@ TEST(RunPoll, ALoopThatGoesOnIsNotParked) {
             Fault::None);
 }
 
+// Warp 1 waits for what warp 0 stores; a bounded number of tests, or of looks, may run out before that is there.
+TEST(RunPoll, ALoopThatCountsMayRunOut) {
+  const auto waits = [](const std::string& setup, const std::string& store,
+                        const std::string& loop) {
+    return found_in(R"(
+      .shared .align 8 .b64 full;
+      .shared .align 4 .b32 x[2];
+      mov.u32 %r9, full;
+      setp.ne.u32 %p1, %r1, 0;
+      @!%p1 mbarrier.init.shared.b64 [%r9], 1;
+      @!%p1 st.shared.u32 [x], 0;
+      mov.u32 %r7, 0;
+      bar.sync 0;
+      setp.eq.u32 %p4, %r1, 32;
+      @%p4 bra WAIT;)" + setup +
+                        R"(
+      @!%p1 st.shared.u32 [x+4], 5;)" +
+                        store + R"(
+      bra DONE;
+    WAIT:)" + loop + R"(
+      @%p3 bra WAIT;
+      ld.shared.u32 %r6, [x+4];
+    DONE:)",
+                    {.block = {64}});
+  };
+  const std::string arrive = "@!%p1 mbarrier.arrive.shared.b64 _, [%r9];";
+  const std::string test = "mbarrier.try_wait.parity.shared.b64 %p2, [%r9], 0; not.pred %p3, %p2;";
+  const auto tests = [](int most) {
+    return "add.u32 %r7, %r7, 1; setp.lt.and.u32 %p3, %r7, " + std::to_string(most) + ", %p3;";
+  };
+  EXPECT_EQ(waits("", arrive, test), Fault::None);
+  EXPECT_EQ(waits("", arrive, test + "mov.u32 %r8, 3;"), Fault::None);
+  EXPECT_EQ(waits("", arrive, test + "add.u32 %r7, %r7, 1;"), Fault::None);
+  for (const int most : {1, 3, 100})
+    EXPECT_EQ(waits("", arrive, test + tests(most)).fault, Fault::DataRace) << most;
+  const std::string release = "@!%p1 st.release.cta.shared.u32 [x], 1;";
+  const std::string look = "ld.acquire.cta.shared.u32 %r5, [x]; setp.eq.u32 %p3, %r5, 0;";
+  EXPECT_EQ(waits("", release, look), Fault::None);
+  EXPECT_EQ(waits("", release, look + "add.u32 %r7, %r7, 1;"), Fault::None);
+  for (const int most : {1, 3})
+    EXPECT_EQ(waits("", release, look + tests(most)).fault, Fault::DataRace) << most;
+}
+
 }  // namespace
 }  // namespace tcq::tests

@@ -178,5 +178,90 @@ TEST(RunStrong, WhoHasSeenAnAtomicMayStorePlainly) {
             Fault::AtomicRace);
 }
 
+// Warp 0 stores and raises a flag, warp 1 looks at it and loads.
+TEST(RunStrong, AFenceActsInItsDirectionAlone) {
+  const auto flag = [](const std::string& space, const std::string& release,
+                       const std::string& acquire) {
+    const std::string at = space == "shared" ? "[x]" : "[%rd1+256]";
+    const std::string data = space == "shared" ? "[x+4]" : "[%rd1+512]";
+    return found_in(R"(
+    .shared .align 4 .b8 x[16];
+    setp.ne.u32 %p1, %r1, 0;
+    @!%p1 st.)" + space +
+                        ".u32 " + at + R"(, 0;
+    bar.sync 0;
+    @!%p1 st.)" + space +
+                        ".u32 " + data + ", 5;" + release + "@!%p1 st.relaxed.gpu." + space +
+                        ".u32 " + at + R"(, 1;
+    setp.ne.u32 %p2, %r1, 32;
+    @%p2 bra done;
+  look:
+    ld.relaxed.gpu.)" + space +
+                        ".u32 %r3, " + at + R"(;
+    setp.eq.u32 %p3, %r3, 0;
+    @%p3 bra look;)" + acquire +
+                        "ld." + space + ".u32 %r6, " + data + ";\n  done:",
+                    {.block = {64}});
+  };
+  for (const std::string space : {"shared", "global"}) {
+    EXPECT_EQ(flag(space, "fence.release.gpu;", "fence.acquire.gpu;"), Fault::None);
+    EXPECT_EQ(flag(space, "fence.sc.gpu;", "membar.gl;"), Fault::None);
+    EXPECT_NE(flag(space, "fence.acquire.gpu;", "fence.acquire.gpu;").fault, Fault::None);
+    EXPECT_NE(flag(space, "fence.release.gpu;", "fence.release.gpu;").fault, Fault::None);
+    const Fault restricted = space == "shared" ? Fault::None : Fault::DataRace;
+    EXPECT_EQ(flag(space, "fence.release.sync_restrict::shared::cta.cluster;", "fence.acquire.gpu;")
+                  .fault,
+              restricted);
+    EXPECT_EQ(
+        flag(space, "fence.release.gpu;", "fence.acquire.sync_restrict::shared::cluster.cluster;")
+            .fault,
+        restricted);
+  }
+}
+
+// Warp 0 releases a flag, warp 1 writes another value over it, warp 2 waits for that one.
+TEST(RunStrong, OnlyReadModifyWritesOfOthersContinueAReleaseSequence) {
+  const auto over = [](const std::string& middle) {
+    return found_in(R"(
+    .shared .align 8 .b8 x[16];
+    and.b32 %r2, %r1, 31;
+    setp.ne.u32 %p1, %r1, 0;
+    @!%p1 st.shared.u64 [x], 0;
+    bar.sync 0;
+    setp.ne.u32 %p2, %r2, 0;
+    @%p2 bra done;
+    setp.eq.u32 %p3, %r1, 32;
+    @%p3 bra middle;
+    setp.eq.u32 %p3, %r1, 64;
+    @%p3 bra look;
+    st.shared.u32 [x+8], 5;
+    st.release.cta.shared.u32 [x], 1;
+    bra done;
+  middle:
+    ld.relaxed.cta.shared.u32 %r3, [x];
+    setp.ne.u32 %p3, %r3, 1;
+    @%p3 bra middle;)" + middle +
+                        R"(
+    bra done;
+  look:
+    ld.relaxed.cta.shared.u32 %r3, [x];
+    setp.ne.u32 %p3, %r3, 2;
+    @%p3 bra look;
+    fence.acq_rel.cta;
+    ld.shared.u32 %r6, [x+8];
+  done:)",
+                    {.block = {96}, .explore = 20});
+  };
+  EXPECT_EQ(over("atom.relaxed.cta.shared.add.u32 %r4, [x], 1;"), Fault::None);
+  EXPECT_EQ(over("fence.acq_rel.cta; st.relaxed.cta.shared.u32 [x], 2;"), Fault::None);
+  EXPECT_EQ(over("ld.acquire.cta.shared.u32 %r3, [x]; st.release.cta.shared.u32 [x], 2;"),
+            Fault::None);
+  EXPECT_EQ(over("st.relaxed.cta.shared.u32 [x], 2;").fault, Fault::DataRace);
+  // Of the other half of the eight bytes it is another flag.
+  EXPECT_EQ(
+      over("st.relaxed.cta.shared.u32 [x+4], 2; atom.relaxed.cta.shared.add.u32 %r4, [x], 1;"),
+      Fault::None);
+}
+
 }  // namespace
 }  // namespace tcq::tests

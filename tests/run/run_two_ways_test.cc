@@ -5,7 +5,7 @@ namespace tcq::tests {
 namespace {
 
 std::vector<std::uint32_t> words_of(const std::string& body, Fault expected = Fault::None) {
-  PtxRun run(kernel(body));
+  PtxRun run(kernel("mov.u32 %r5, 0;\n" + body));
   const Pointer out = run.array<std::uint32_t>(32);
   run.pass(out);
   EXPECT_EQ(run.go({}), expected);

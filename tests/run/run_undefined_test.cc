@@ -253,5 +253,39 @@ TEST(RunUndefined, AWriteThatComesLaterIsARace) {
   EXPECT_EQ(run.go({.block = {64}}), Fault::DataRace);
 }
 
+// Registers that nothing has written, on any way to where they are read.
+TEST(RunUndefined, ARegisterThatNothingWroteIsFoundWhereSomethingDependsOnIt) {
+  const std::string used[] = {"st.global.u32 [%rd2], %r39;",
+                              "mad.wide.u32 %rd4, %r39, 4, %rd2; st.global.u32 [%rd4], %r1;",
+                              "setp.eq.u32 %p2, %r39, 0; @%p2 bra E; st.global.u32 [%rd2], %r1; E:",
+                              "@%p8 st.global.u32 [%rd2], %r1;",
+                              "@%p1 mov.u32 %r39, 1; st.global.u32 [%rd2], %r39;",
+                              "addc.u32 %r5, %r1, %r1; st.global.u32 [%rd2], %r5;",
+                              "mov.u32 %r6, 0; L: add.u32 %r39, %r39, 1; add.u32 %r6, %r6, 1; "
+                              "setp.lt.u32 %p2, %r6, 3; @%p2 "
+                              "bra L; st.global.u32 [%rd2], %r39;",
+                              "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, "
+                              "%f3}, {%r1, %r1, %r1, %r1}, "
+                              "{%r1, %r1}, {%f4, %f5, %f6, %f7}; st.global.f32 [%rd2], %f0;"};
+  for (const std::string& rest : used)
+    EXPECT_EQ(fault_of(rest), Fault::RegisterUninitialized) << rest;
+  const std::string unused[] = {
+      "add.u32 %r5, %r39, 1; mov.u32 %r39, 2; st.global.u32 [%rd2], %r39;",
+      "@%p1 mov.u32 %r39, 1; @%p1 st.global.u32 [%rd2], %r39;",
+      "@%p1 mov.u32 %r39, 1; selp.u32 %r5, %r39, 0, %p1; st.global.u32 [%rd2], %r5;",
+      "add.cc.u32 %r5, %r1, %r1; addc.u32 %r5, %r1, %r1; st.global.u32 [%rd2], %r5;",
+      "createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0; ld.global.L2::cache_hint.u32 %r5, "
+      "[%rd2], %rd9; st.global.u32 [%rd2], %r5;",
+      "@%p1 bra E; mov.u32 %r39, 1; bra F; E: mov.u32 %r39, 2; F: st.global.u32 [%rd2], %r39;"};
+  for (const std::string& rest : unused) EXPECT_EQ(fault_of(rest), Fault::None) << rest;
+}
+
+// CC is followed as a register is.
+TEST(RunUndefined, ACarryHandsOnWhatNothingWrote) {
+  EXPECT_EQ(fault_of(std::string(load) + "add.cc.u32 %r6, %r5, %r5; addc.u32 %r6, %r1, %r1; "
+                                         "st.global.u32 [%rd2], %r6;"),
+            Fault::SharedUninitialized);
+}
+
 }  // namespace
 }  // namespace tcq::tests

@@ -42,13 +42,10 @@ void arrive_at(Step& s, int id, int threads) {
   barrier.arrived += warp_threads;
   barrier.pending.join(firm_clock(s.warp));
   barrier.pending_assumed.join(s.warp.assumed.known);
-  barrier.pending_assumed.join(s.warp.read_since_fence.handed);
+  if (s.c.feed) barrier.pending_assumed.join(s.warp.read_since_fence.handed);
   barrier.pending.raise(s.c.streams.make_performed(s.warp.number), s.c.epoch(s.warp.number));
   barrier.pending_lost.join(s.warp.lost);
-  const Word& fence = s.warp.at_memory_fence;
-  barrier.pending_fenced.join(fence.handed);
-  if (const auto own = fence.own.find(s.warp.cta); own != fence.own.end())
-    barrier.pending_fenced_own.join(own->second);
+  barrier.pending_fenced.join(s.warp.at_memory_fence);
   next_epoch(s);
   s.warp.awaited_use = barrier.uses;
   const bool completes = s.c.complete_barrier(s.warp.cta, barrier);
@@ -104,9 +101,7 @@ void BarrierSync::execute(Step& s) const {
   learn(s, barrier.done);
   assume(s, barrier.done_assumed);
   s.warp.lost.join(barrier.done_lost);
-  s.warp.at_memory_fence.handed.join(barrier.done_fenced);
-  if (barrier.done_fenced_own.size() != 0)
-    s.warp.at_memory_fence.own[s.warp.cta].join(barrier.done_fenced_own);
+  s.warp.at_memory_fence.join(barrier.done_fenced);
   s.c.touches.push_back(
       {.object = barrier_object(s.warp.cta, id), .kind = TouchKind::Wait, .phase = barrier.uses});
 }
@@ -167,11 +162,16 @@ void ClusterArrive::execute(Step& s) const {
   s.for_each_lane(
       [&](int lane) { s.warp.cluster_use[static_cast<std::size_t>(lane)] = barrier.uses; });
   ++barrier.arrived;
-  // A fence.mbarrier_init is itself the release: a relaxed arrival behind it publishes the inits.
-  if (relaxed)
+  // A fence.mbarrier_init is itself the release: a relaxed arrival behind it publishes the inits; one behind a fence of the cluster
+  // what that fence's warp knew.
+  if (relaxed) {
     barrier.pending.join(s.warp.fenced_inits);
-  else
+    barrier.pending.join(s.warp.at_memory_fence.handed);
+    barrier.pending.join(s.warp.at_memory_fence.shared);
+    barrier.pending_lost.join(s.warp.at_memory_fence.lost);
+  } else {
     hand_on(s, barrier.pending, barrier.pending_lost, cluster_object);
+  }
   barrier.pending_lost.join(s.warp.lost);
   if (relaxed) {
     barrier.pending_lost.join(s.warp.clock);

@@ -308,25 +308,68 @@ bool record_strong(Step& s, const LaneAtomic& i, const LaneStride& stride,
   return true;
 }
 
-// What a thread of the step's CTA finds in a word: all that reaches it at any scope, and apart what a fence of scope .cta acquires.
-void take(const Step& s, const Word& from, Word& found) {
+// What a thread of the step's CTA finds in a word: all that reaches it at any scope, and apart what a fence of scope .cta acquires,
+// and one for shared memory alone.
+void take(const Step& s, const Word& from, bool is_shared, Word& found) {
   found.handed.join(from.handed);
   found.lost.join(from.lost);
+  if (is_shared) found.shared.join(from.handed);
   const auto own = from.own.find(s.warp.cta);
   if (own == from.own.end()) return;
   found.handed.join(own->second);
   found.own[s.warp.cta].join(own->second);
+  if (is_shared) found.shared.join(own->second);
 }
 
 // What a relaxed write hands on of the fence before it.
-void pass_on(const Step& s, const Word& fence, bool narrow, Word& word) {
+void pass_on(const Step& s, const Word& fence, bool narrow, bool is_shared, Word& word) {
   if (!narrow) word.handed.join(fence.handed);
+  if (!narrow && is_shared) word.handed.join(fence.shared);
   word.lost.join(fence.lost);
   if (!is_scoped(s)) return;
   Clock& own = word.own[s.warp.cta];
   own.join(fence.handed);
+  if (is_shared) own.join(fence.shared);
   const auto at = fence.own.find(s.warp.cta);
   if (at != fence.own.end()) own.join(at->second);
+}
+
+// The halves of an aligned word of 8 bytes that the step's lanes write; bit 0: its first four.
+std::uint32_t halves_of(const Step& s, const LaneAddresses& where, const Touch& touch) {
+  std::uint32_t halves = 0;
+  s.for_each_lane([&](int lane) {
+    if (word_object(s.standing(), where, lane) != touch.object) return;
+    const std::uint32_t at = where.at[static_cast<std::size_t>(lane)] & 7;
+    halves |= at < 4 ? 1u : 2u;
+    if (at + static_cast<std::uint32_t>(where.bytes) > 4) halves |= 2;
+  });
+  return halves;
+}
+
+// A store that reads nothing: what others handed on by this word's earlier writes ends there, as only read-modify-writes carry it
+// on. What its own warp released at it stays (a release pattern is a release and a strong write behind it).
+// Source: PTX ISA 9.2, 8.9.3 "Release and Acquire Patterns", 8.9.2 "Observation".
+void end_release_sequence(const Step& s, std::uint32_t halves, Word& word) {
+  if ((word.halves & ~halves) != 0) return;  // of its other half
+  word.lost.join(word.handed);
+  word.Handed::operator=({});
+  if (const auto own = word.released_by.find(s.warp.number); own != word.released_by.end())
+    word.Handed::join(own->second);
+}
+
+// What an update hands on at one word of those that it writes.
+void hand_on_at(Step& s, const LaneAtomic& i, std::uint64_t object, bool is_flag, Word& word) {
+  const bool narrow = is_narrow_here(s, i.is_narrow);
+  if (!i.releases) {
+    pass_on(s, s.warp.at_memory_fence, narrow, !i.where.global, word);
+    if (is_flag) word.lost.join(s.warp.clock);
+    return;
+  }
+  Handed released;
+  if (!narrow) hand_on(s, released.handed, word.lost, object);
+  if (is_scoped(s)) hand_on(s, released.own[s.warp.cta], word.lost, object);
+  word.Handed::join(released);
+  word.released_by[s.warp.number].join(released);
 }
 
 }  // namespace
@@ -342,20 +385,17 @@ void LaneAtomic::execute(Step& s) const {
   Word found;
   for (const Touch& touch : touched) {
     Word& word = s.c.words[touch.object];
-    if (reads) take(s, word, found);
+    if (reads) take(s, word, !where.global, found);
     if (update == nullptr) continue;
-    if (releases) {
-      if (!is_narrow_here(s, is_narrow)) hand_on(s, word.handed, word.lost, touch.object);
-      if (is_scoped(s)) hand_on(s, word.own[s.warp.cta], word.lost, touch.object);
-    } else {
-      pass_on(s, s.warp.at_memory_fence, is_narrow_here(s, is_narrow), word);
-      if (is_flag) word.lost.join(s.warp.clock);
-    }
+    const std::uint32_t halves = halves_of(s, where, touch);
+    if (!reads) end_release_sequence(s, halves, word);
+    word.halves |= halves;
+    hand_on_at(s, *this, touch.object, is_flag, word);
   }
   if (reads) {
     if (acquires) learn(s, is_narrow_here(s, is_narrow) ? found.own[s.warp.cta] : found.handed);
     s.warp.lost.join(found.lost);
-    take(s, found, s.warp.read_since_fence);
+    take(s, found, !where.global, s.warp.read_since_fence);
   }
   if (releases && update != nullptr) next_epoch(s);
   const LaneMemory memory(s.c, s.warp.cta, where);
@@ -369,15 +409,33 @@ void LaneAtomic::execute(Step& s) const {
   });
 }
 
+std::string FenceMemory::text(const Names&) const {
+  return joined("fence",
+                acquires && releases ? ".acq_rel"
+                : acquires           ? ".acquire"
+                                     : ".release",
+                !only_shared ? ""
+                : releases   ? ".sync_restrict::shared::cta"
+                             : ".sync_restrict::shared::cluster",
+                is_narrow ? ".cta" : "");
+}
+
 void FenceMemory::execute(Step& s) const {
-  Word& read = s.warp.read_since_fence;
-  Word& fence = s.warp.at_memory_fence;
   const bool narrow = is_narrow_here(s, is_narrow);
-  learn(s, narrow ? read.own[s.warp.cta] : read.handed);
-  s.warp.lost.join(read.lost);
-  if (!narrow) fence = {};
-  fence.own.clear();
-  hand_on(s, narrow ? fence.own[s.warp.cta] : fence.handed, fence.lost, 0);
+  if (acquires) {
+    Word& read = s.warp.read_since_fence;
+    learn(s, only_shared ? read.shared : narrow ? read.own[s.warp.cta] : read.handed);
+    s.warp.lost.join(read.lost);
+  }
+  if (!releases) return;
+  Word& fence = s.warp.at_memory_fence;
+  if (only_shared) {
+    hand_on(s, fence.shared, fence.lost, 0);
+  } else {
+    if (!narrow) fence = {};
+    fence.own.clear();
+    hand_on(s, narrow ? fence.own[s.warp.cta] : fence.handed, fence.lost, 0);
+  }
   next_epoch(s);
 }
 

@@ -94,12 +94,16 @@ struct LaneAtomic {
   void execute(Step&) const;
 };
 
-// fence.acq_rel and fence.sc, membar.
+// fence and membar. With .sync_restrict it orders what is released and acquired at words and mbarriers of shared memory.
+// Source: PTX ISA 9.2, 9.7.13.4 "membar, fence". Not modelled: that such a fence leaves out data in global memory.
 struct FenceMemory {
   bool is_narrow = false;  // of scope .cta
+  bool acquires = true;
+  bool releases = true;
+  bool only_shared = false;
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
-  std::string text(const Names&) const { return is_narrow ? "fence.acq_rel.cta" : "fence.acq_rel"; }
+  std::string text(const Names&) const;
   void execute(Step&) const;
 };
 

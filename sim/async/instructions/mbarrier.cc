@@ -250,14 +250,16 @@ std::vector<Touch> MbarrierTestWait::touches(const Standing& at) const {
   return {wait_on(at, barrier, parity)};
 }
 
-bool MbarrierTryWait::is_blocked(const Standing& at) const {
+namespace {
+
+bool is_phase_open(const Standing& at, const Address& barrier, int parity) {
   const int index = at.c.find_slot(at.cta_of(barrier), at.address(barrier, at.first_lane()));
   if (index < 0) return false;  // to fault
   const MbarrierSlot& slot = at.c.slot(index);
   return slot.live && !mbarrier::test_parity(slot.state, static_cast<std::uint32_t>(parity));
 }
 
-Waiting MbarrierTryWait::waiting(const Standing& at) const {
+Waiting waiting_for_phase(const Standing& at, const Address& barrier, int parity) {
   Waiting w = at.waits_for(WaitFor::Mbarrier);
   w.object = at.address(barrier, at.first_lane());
   w.parity = parity;
@@ -273,6 +275,22 @@ Waiting MbarrierTryWait::waiting(const Standing& at) const {
   return w;
 }
 
+}  // namespace
+
+bool MbarrierTryWait::is_blocked(const Standing& at) const {
+  return is_phase_open(at, barrier, parity);
+}
+bool MbarrierTestWait::is_blocked(const Standing& at) const {
+  return goes_last && is_phase_open(at, barrier, parity);
+}
+
+Waiting MbarrierTryWait::waiting(const Standing& at) const {
+  return waiting_for_phase(at, barrier, parity);
+}
+Waiting MbarrierTestWait::waiting(const Standing& at) const {
+  return waiting_for_phase(at, barrier, parity);
+}
+
 Fault MbarrierTestWait::check(const Bounds&) const { return check_predicate(predicate); }
 
 std::string MbarrierTryWait::text(const Names& names) const {
@@ -284,6 +302,22 @@ std::string MbarrierTestWait::text(const Names& names) const {
                 " p", predicate, ", [", names.at(barrier), "], ", parity);
 }
 
+namespace {
+
+// A wait that has passed: whether it told its warp anything new.
+void note_wait(Step& s, const MbarrierSlot& slot) {
+  const std::uint32_t phase = slot.state.phase;
+  ++s.warp.waits_passed;
+  const bool seen = std::max(s.warp.clock.at(slot.phases), s.warp.lost.at(slot.phases)) >= phase;
+  s.warp.stale_wait = seen ? s.place() : Place{};
+  const bool waited_fresh =
+      std::count(s.warp.fresh_waits.begin(), s.warp.fresh_waits.end(), slot.phases) != 0;
+  s.warp.stale_is_fresh = phase == 0 && !waited_fresh;
+  if (s.warp.stale_is_fresh) s.warp.fresh_waits.push_back(slot.phases);
+}
+
+}  // namespace
+
 void MbarrierTryWait::execute(Step& s) const {
   if (barrier.cta != own_cta) return s.fail(Fault::MbarrierRemote, s.first_lane());
   MbarrierSlot* slot = usable_slot(s, barrier, s.first_lane());
@@ -292,14 +326,8 @@ void MbarrierTryWait::execute(Step& s) const {
   const std::uint64_t object = object_of(*slot);
   s.c.touches.push_back(
       {.object = object, .kind = TouchKind::Wait, .phase = phase, .parity = parity});
-  ++s.warp.waits_passed;
   s.warp.last_wait = s.place();
-  const bool seen = std::max(s.warp.clock.at(slot->phases), s.warp.lost.at(slot->phases)) >= phase;
-  s.warp.stale_wait = seen ? s.place() : Place{};
-  const bool waited_fresh =
-      std::count(s.warp.fresh_waits.begin(), s.warp.fresh_waits.end(), slot->phases) != 0;
-  s.warp.stale_is_fresh = phase == 0 && !waited_fresh;
-  if (s.warp.stale_is_fresh) s.warp.fresh_waits.push_back(slot->phases);
+  note_wait(s, *slot);
   observe(s, *slot);
   acquire(s, *slot, scope, relaxed);
 }
@@ -315,6 +343,7 @@ void MbarrierTestWait::execute(Step& s) const {
   s.warp.predicates[static_cast<std::size_t>(predicate)] = passed;
   if (!passed) return;
   s.warp.last_wait = s.place();
+  if (goes_last) note_wait(s, *slot);
   observe(s, *slot);
   acquire(s, *slot, scope, relaxed);
 }

@@ -91,17 +91,21 @@ struct MbarrierTryWait {
   std::string text(const Names&) const;
   void execute(Step&) const;
 };
-// Once; the result goes to a predicate of the warp.
+// Once; the result goes to a predicate of the warp. `goes_last`: of a loop that counts its tests and may end by itself, so that it
+// waits, until the phase is over or whoever chooses the steps lets it fail.
 struct MbarrierTestWait {
   Address barrier;
   int parity = 0;
   int predicate = 0;
   Scope scope = Scope::Cta;
   bool relaxed = false;
+  bool goes_last = false;
 
-  static constexpr None registers{}, is_blocked{}, waiting{}, writes_global{};
+  static constexpr None registers{}, writes_global{};
   Fault check(const Bounds&) const;
   std::vector<Touch> touches(const Standing&) const;
+  bool is_blocked(const Standing&) const;
+  Waiting waiting(const Standing&) const;
   std::string text(const Names&) const;
   void execute(Step&) const;
 };

@@ -216,7 +216,7 @@ look:
          "\ndone:\n  ret;\n}\n";
 }
 const char* const outside = "@%p3 st.global.u32 [%rd1+4096], %r1;";
-const char* const differing = "@%p3 st.global.u32 [%rd2], %r1;";
+const char* const differing = "@%p3 st.global.u32 [%rd2], 32;";
 
 class ReplayCli : public RunCli {
  protected:

@@ -49,7 +49,6 @@ Fault of_one(const std::string& body) {
 TEST(RunPlaces, AGlobalAccessOfAnotherMemory) {
   const std::string shared = "mov.u64 %rd3, x; cvta.shared.u64 %rd3, %rd3;\n";
   const std::string local = "mov.u64 %rd3, own; cvta.local.u64 %rd3, %rd3;\n";
-  EXPECT_EQ(of_one(shared + "@%p1 st.u32 [%rd3], %r1;"), Fault::None);
   EXPECT_EQ(of_one(shared + "st.u32 [%rd3], 7;\nld.u32 %r2, [%rd3];"), Fault::None);
   EXPECT_EQ(of_one(shared + "st.global.u32 [%rd3], 7;"), Fault::AddressNowhere);
   EXPECT_EQ(of_one(shared + "ld.global.nc.u32 %r2, [%rd3];"), Fault::AddressNowhere);

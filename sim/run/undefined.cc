@@ -86,6 +86,23 @@ Undefined of_selp(const Executor& x, const Op& op, std::uint32_t lanes) {
   return both(x, both(x, a, b), at(x, ins[2], lanes));
 }
 
+// shf d, a, b, c: by 0 it is one of the two, whatever is in the other.
+Undefined of_funnel_shift(const Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  const bool left = x.form().get<ptx::Direction>() == ptx::Direction::Left;
+  const ptx::Value& by = x.value(3);
+  constexpr std::uint64_t word_bits = 32;
+  const bool clamps = x.form().get<ptx::Clamp>() == ptx::Clamp::Clamp;
+  std::uint32_t moves = 0;
+  x.for_each_lane(lanes, [&](int lane) {
+    const std::uint64_t n = x.number(by, lane) & 0xffffffff;
+    if ((clamps ? n : n % word_bits) != 0) moves |= 1u << lane;
+  });
+  const Undefined kept = at(x, ins[left ? 1 : 0], lanes);
+  const Undefined other = at(x, ins[left ? 0 : 1], lanes & moves);
+  return both(x, both(x, kept, other), at(x, ins[2], lanes));
+}
+
 // setp.CMP.BOOL p, a, b, c
 Undefined of_setp(const Executor& x, const Op& op, std::uint32_t lanes) {
   const auto ins = x.kernel().ins(op);
@@ -190,6 +207,7 @@ void follow_alu(Executor& x, const Op& op, std::uint32_t lanes) {
     case Opcode::And:
     case Opcode::Or: return set_all(x, op, of_and_or(x, op, lanes), lanes);
     case Opcode::Selp: return set_all(x, op, of_selp(x, op, lanes), lanes);
+    case Opcode::Shf: return set_all(x, op, of_funnel_shift(x, op, lanes), lanes);
     case Opcode::Setp: return set_all(x, op, of_setp(x, op, lanes), lanes);
     case Opcode::Mma: return follow_mma(x, op);
     default: break;

@@ -259,6 +259,8 @@ TEST(RunUndefined, ARegisterThatNothingWroteIsFoundWhereSomethingDependsOnIt) {
                               "mad.wide.u32 %rd4, %r39, 4, %rd2; st.global.u32 [%rd4], %r1;",
                               "setp.eq.u32 %p2, %r39, 0; @%p2 bra E; st.global.u32 [%rd2], %r1; E:",
                               "@%p8 st.global.u32 [%rd2], %r1;",
+                              "shf.r.wrap.b32 %r5, %r1, %r39, 4; st.global.u32 [%rd2], %r5;",
+                              "shf.l.clamp.b32 %r5, %r39, %r1, 32; st.global.u32 [%rd2], %r5;",
                               "@%p1 mov.u32 %r39, 1; st.global.u32 [%rd2], %r39;",
                               "addc.u32 %r5, %r1, %r1; st.global.u32 [%rd2], %r5;",
                               "mov.u32 %r6, 0; L: add.u32 %r39, %r39, 1; add.u32 %r6, %r6, 1; "
@@ -272,6 +274,8 @@ TEST(RunUndefined, ARegisterThatNothingWroteIsFoundWhereSomethingDependsOnIt) {
   const std::string unused[] = {
       "add.u32 %r5, %r39, 1; mov.u32 %r39, 2; st.global.u32 [%rd2], %r39;",
       "@%p1 mov.u32 %r39, 1; @%p1 st.global.u32 [%rd2], %r39;",
+      "shf.r.wrap.b32 %r5, %r1, %r39, 0; st.global.u32 [%rd2], %r5;",
+      "shf.l.wrap.b32 %r5, %r39, %r1, 32; st.global.u32 [%rd2], %r5;",
       "@%p1 mov.u32 %r39, 1; selp.u32 %r5, %r39, 0, %p1; st.global.u32 [%rd2], %r5;",
       "add.cc.u32 %r5, %r1, %r1; addc.u32 %r5, %r1, %r1; st.global.u32 [%rd2], %r5;",
       "createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0; ld.global.L2::cache_hint.u32 %r5, "

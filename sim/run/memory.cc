@@ -85,11 +85,11 @@ Target target_of(const Executor& x, Space space, std::uint64_t address) {
   }
 }
 
-// In another memory than the instruction names.
+// In another memory than the instruction names. What the system has of shared memory is told by numbers without a rank.
 bool is_elsewhere(Space space, const Target& t) {
   if (space == Space::Global) return t.memory != Target::Memory::Global;
   return ptx::is_own_shared(space) && t.memory == Target::Memory::Shared &&
-         t.cta != machine::own_cta;
+         t.cta != machine::own_cta && t.at >= shared_base_sm90;
 }
 
 // --- bytes and registers ---------------------------------------------------------------------------

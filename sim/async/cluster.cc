@@ -13,9 +13,12 @@
 namespace tcq::machine {
 
 Cluster::Cluster(const Program& program, MmaCache& cache, Timing timing,
-                 std::uint64_t instruction_limit)
+                 std::uint64_t instruction_limit, std::optional<Contents> contents)
     : state_(program, cache, timing) {
   state_.instruction_limit = instruction_limit;
+  state_.contents = contents;
+  if (contents)
+    for (Cta& cta : state_.ctas) fill({cta.shared.data(), cta.shared.size()}, *contents);
   for (Warp& warp : state_.warps) {
     if (state_.finding) return;
     if (state_.feed) state_.feed->begin(state_, warp);

@@ -24,9 +24,10 @@ namespace tcq::machine {
 class Cluster {
  public:
   // Requires: check(program) found nothing. Program and cache must outlive the cluster. What a compiled kernel does
-  // before its first statement counts against the limit, too.
+  // before its first statement counts against the limit, too. `contents`: of what nothing has written, whose use is then no Fault
+  // (undefined_bytes.h).
   Cluster(const Program& program, MmaCache& cache, Timing timing,
-          std::uint64_t instruction_limit = 10'000'000);
+          std::uint64_t instruction_limit = 10'000'000, std::optional<Contents> contents = {});
 
   // --- steps ---
   std::vector<AgentId> runnable() const;
@@ -73,8 +74,6 @@ class Cluster {
     state_.notes_racing_loads = true;
   }
   const RacingLoads& racing_loads() const { return state_.racing_loads; }
-  // Before its first step: what nothing has written holds this, and to use it is no Fault (undefined_bytes.h).
-  void assume(Contents contents);
 
  private:
   // Of the warp's candidates; their count if all have to wait.

@@ -85,9 +85,4 @@ void Cluster::report_unwritten_reads() {
     if (!read.is_settled && (!read.is_followed || read.is_used)) return state_.fail(read.finding);
 }
 
-void Cluster::assume(Contents contents) {
-  state_.contents = contents;
-  for (Cta& cta : state_.ctas) fill({cta.shared.data(), cta.shared.size()}, contents);
-}
-
 }  // namespace tcq::machine

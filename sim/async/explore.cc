@@ -66,10 +66,10 @@ class Explorer {
   // --- one execution -------------------------------------------------------------------------------
 
   std::unique_ptr<Cluster> start(Timing timing) {
-    auto cluster = std::make_unique<Cluster>(program_, cache_, timing, options_.max_instructions);
+    auto cluster = std::make_unique<Cluster>(program_, cache_, timing, options_.max_instructions,
+                                             report_.schedule.contents);
     cluster->fail_on(options_.fails);
     if (racing_ != nullptr) cluster->leave_out(*racing_);
-    if (report_.schedule.contents) cluster->assume(*report_.schedule.contents);
     execution_.timing = timing;
     execution_.steps.clear();
     return cluster;
@@ -501,8 +501,9 @@ Report settle_contents(const Program& program, const ExploreOptions& options, Re
   return *std::move(first);
 }
 
-// Of what a load brought; and nobody wrote the bytes, not even too late.
+// Of what a load brought, whose bytes nobody wrote, not even too late; or of a register that the executor followed.
 bool is_use_of_unwritten(const Finding& finding) {
+  if (finding.fault == Fault::RegisterUninitialized) return finding.registers.count == 0;
   return finding.fault == Fault::SharedUninitialized && finding.at_kind == AccessKind::Load &&
          finding.earlier.statement < 0;
 }

@@ -39,10 +39,10 @@ Misfit follow(Cluster& cluster, const Execution& execution, std::size_t& at) {
 
 Misfit run(const Program& program, const Schedule& schedule, const Execution& execution,
            MmaCache& cache, Replay& out) {
-  Cluster cluster(program, cache, execution.timing, schedule.max_instructions);
+  Cluster cluster(program, cache, execution.timing, schedule.max_instructions,
+                  schedule.contents);
   cluster.fail_on(schedule.fails);
   if (!schedule.left_out.empty()) cluster.leave_out(schedule.left_out);
-  if (schedule.contents) cluster.assume(*schedule.contents);
   const Misfit misfit = follow(cluster, execution, out.step);
   if (misfit != Misfit::None) return misfit;
   end_execution(cluster);

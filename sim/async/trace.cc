@@ -47,10 +47,10 @@ Trace trace(const Program& program, const Schedule& schedule, std::size_t begin,
   result.begin = std::min(begin, steps.size());
   result.all = steps.size();
   MmaCache cache;
-  Cluster cluster(program, cache, schedule.execution.timing, schedule.max_instructions);
+  Cluster cluster(program, cache, schedule.execution.timing, schedule.max_instructions,
+                  schedule.contents);
   cluster.fail_on(schedule.fails);
   if (!schedule.left_out.empty()) cluster.leave_out(schedule.left_out);
-  if (schedule.contents) cluster.assume(*schedule.contents);
   std::vector<std::int64_t> before;
   for (std::size_t i = 0; i < std::min(end, steps.size()); ++i) {
     const bool shown = i >= result.begin;

@@ -1,7 +1,11 @@
 #include "sim/run/unwritten_registers.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 namespace tcq::run {
 namespace {
@@ -74,7 +78,27 @@ void list_unwritten(Kernel& kernel) {
     if (live[slot] && is_register(slot)) kernel.unwritten.push_back(slot);
 }
 
-void follow_unwritten(const Kernel& kernel, machine::ClusterState& c, const machine::Warp& warp,
+namespace {
+
+// What they hold in an execution that takes them for something.
+void assume(machine::Contents contents, const Kernel& kernel, machine::Warp& warp,
+            WarpState& state) {
+  using Words = std::array<std::uint32_t, machine::warp_threads>;
+  std::vector<std::uint8_t> bytes(kernel.unwritten.size() * sizeof(Words));
+  machine::fill(bytes, contents);
+  const std::uint8_t* next = bytes.data();
+  for (const Slot slot : kernel.unwritten) {
+    if (slot == kernel.carry)
+      std::memcpy(&state.carry, next, sizeof state.carry);
+    else
+      std::memcpy(&warp.registers.of_reg[slot], next, sizeof(Words));
+    next += sizeof(Words);
+  }
+}
+
+}  // namespace
+
+void follow_unwritten(const Kernel& kernel, machine::ClusterState& c, machine::Warp& warp,
                       WarpState& state) {
   if (kernel.unwritten.empty()) return;
   UndefinedValues& undefined = state.undefined;
@@ -85,6 +109,7 @@ void follow_unwritten(const Kernel& kernel, machine::ClusterState& c, const mach
     undefined.from[slot] = static_cast<std::uint32_t>(c.unwritten_reads.size());
   }
   undefined.held = kernel.unwritten.size();
+  if (c.contents) assume(*c.contents, kernel, warp, state);
   machine::UnwrittenRead& read = c.unwritten_reads.emplace_back();
   read.finding = {.fault = Fault::RegisterUninitialized, .at = {0, warp.number, -1}};
   read.is_followed = true;

@@ -1,5 +1,6 @@
 // Registers that a kernel may read before it has written them, as ptxas leaves them: whatever the file holds. Their values are
-// followed (undefined.h) from the first instruction on, and RegisterUninitialized is said where something depends on one.
+// followed (undefined.h) from the first instruction on, and RegisterUninitialized is said where something depends on one, unless
+// the result does not (sim/async/undefined_bytes.h).
 //
 // Which ones these can be follows from the text, over all ways through it; of most kernels none, so that nothing is followed.
 // Registers that something asynchronous may own are judged as they are read (sim/async/wgmma_order.h). CC, which addc reads, is
@@ -15,7 +16,7 @@ namespace tcq::run {
 void list_unwritten(Kernel& kernel);
 
 // At the warp's first instruction.
-void follow_unwritten(const Kernel& kernel, machine::ClusterState& c, const machine::Warp& warp,
+void follow_unwritten(const Kernel& kernel, machine::ClusterState& c, machine::Warp& warp,
                       WarpState& state);
 
 }  // namespace tcq::run

@@ -284,6 +284,21 @@ TEST(RunUndefined, ARegisterThatNothingWroteIsFoundWhereSomethingDependsOnIt) {
   for (const std::string& rest : unused) EXPECT_EQ(fault_of(rest), Fault::None) << rest;
 }
 
+// As of bytes: other contents, the same result.
+TEST(RunUndefined, ARegisterWhoseValueChangesNothingIsDisputed) {
+  for (const char* same :
+       {"mul.lo.u32 %r5, %r39, 0; st.global.u32 [%rd2], %r5;",
+        "setp.eq.u32 %p2, %r39, 7; @%p2 bra E; st.global.u32 [%rd2], 1; bra F; E: "
+        "st.global.u32 [%rd2], 1; F:",
+        "@%p8 bra E; st.global.u32 [%rd2], 1; bra F; E: st.global.u32 [%rd2], 1; F:",
+        "addc.u32 %r5, %r1, %r1; mul.lo.u32 %r5, %r5, 0; "
+        "st.global.u32 [%rd2], %r5;"}) {
+    const Left left = left_by(same);
+    EXPECT_EQ(left.fault, Fault::None) << same;
+    EXPECT_EQ(left.suspicions, std::vector<Fault>{Fault::UninitializedAssumed}) << same;
+  }
+}
+
 // CC is followed as a register is.
 TEST(RunUndefined, ACarryHandsOnWhatNothingWrote) {
   EXPECT_EQ(fault_of(std::string(load) + "add.cc.u32 %r6, %r5, %r5; addc.u32 %r6, %r1, %r1; "

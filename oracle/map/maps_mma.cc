@@ -40,8 +40,9 @@ struct Fragment {
 
 // Elements of 4 and 6 bits that have a byte each.
 void add_payload(Map& map, const std::string& type) {
-  if (!is_narrow(type) || map.bits != 8) return;
-  map.payload_bits = narrow_bits(type);
+  const std::optional<Type> narrow = narrow_type(type);
+  if (!narrow || map.bits != 8) return;
+  map.payload_bits = bits(*narrow);
   map.payload_low_bit = warp_mma::payload_low_bit(map.payload_bits);
   map.notes.push_back(fmt::format("{} is bits [{},{}) of its byte", type, map.payload_low_bit,
                                   map.payload_low_bit + map.payload_bits));

@@ -228,9 +228,13 @@ void read_options(WarpMma& mma, std::string_view mnemonic,
 
 }  // namespace
 
-bool is_narrow(std::string_view type) { return type == "e3m2" || type == "e2m3" || type == "e2m1"; }
+std::optional<Type> narrow_type(std::string_view type) {
+  for (const Type known : {Type::e3m2, Type::e2m3, Type::e2m1})
+    if (name(known) == type) return known;
+  return std::nullopt;
+}
 
-int narrow_bits(std::string_view type) { return type == "e2m1" ? 4 : 6; }
+bool is_narrow(std::string_view type) { return narrow_type(type).has_value(); }
 
 bool is_warp_mma(std::string_view mnemonic) {
   return same_word(mnemonic.substr(0, mnemonic.find('.')), "mma");

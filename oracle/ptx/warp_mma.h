@@ -5,8 +5,11 @@
 // `mma.m16n8k8.f32.tf32.tf32`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "sim/isa/base/element.h"
 
 namespace tcq::oracle {
 
@@ -25,9 +28,9 @@ struct WarpMma {
   std::string bit_op = {};      // and, xor of b1, if said
 };
 
-// Types of 4 and 6 bits, which .kind::f8f6f4 and .kind::mxf8f6f4 pad to a byte.
+// Of 4 or 6 bits, which .kind::f8f6f4 and .kind::mxf8f6f4 pad to a byte.
+std::optional<Type> narrow_type(std::string_view type);
 bool is_narrow(std::string_view type);
-int narrow_bits(std::string_view type);  // Requires: is_narrow(type)
 
 // True for words that begin with "mma.".
 bool is_warp_mma(std::string_view mnemonic);

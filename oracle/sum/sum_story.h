@@ -48,9 +48,8 @@ SumStory sum_story(const tcgen05::DotForm& form, const tcgen05::DotOperands& in)
 // The exponent that a term of any fused sum has where terms are aligned (sim/num/fused_sum.h), and what D is beyond the largest
 // number (sim/num/round.h).
 inline constexpr std::string_view term_exponent_text =
-    "of a product the sum of its factors' exponents, whatever the product is (1.875 * 1.875 has "
-    "0); of a subnormal the "
-    "smallest normal one";
+    "of a product the sum of its factors' exponents, whatever the product is "
+    "(1.875 * 1.875 has 0); of a subnormal the smallest normal one";
 inline constexpr std::string_view float_overflow_text = "Inf, toward zero too";
 
 // Lines without the last newline.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 
 #include "sim/isa/copy/bulk_copy.h"
 #include "sim/run/tensor_maps.h"
@@ -147,6 +148,20 @@ bool is_beside(Executor& x, std::uint32_t to, std::uint32_t barrier, int lane) {
   return false;
 }
 
+// Where bytes go in shared memory, and the mbarrier that counts them.
+struct Counted {
+  machine::Address to, barrier;
+};
+
+// [dst] first; the mbarrier beside it, unless a mask says where. Nothing: a Fault.
+std::optional<Counted> counted_at(Executor& x, std::uint32_t mbarrier, int lane,
+                                  std::uint16_t mask = 0) {
+  const std::uint32_t to = named_shared_at(x, x.value(0), lane);
+  const std::uint32_t barrier = shared_at(x, x.value(mbarrier), lane);
+  if (mask == 0 && !is_beside(x, to, barrier, lane)) return std::nullopt;
+  return Counted{shared_address(x, to), shared_address(x, barrier)};
+}
+
 // One load for each CTA that gets the box. With cta_group::2 its bytes count in that CTA of the destination's pair
 // which the mbarrier's parity in the cluster says.
 bool add_tensor_loads(Executor& x, int lane, const TensorOperand& tensor, std::uint32_t to) {
@@ -187,9 +202,8 @@ bool make_tensor(Executor& x) {
     fine = !by_rows || is_row_of_four(x, tensor);
     for (std::uint32_t row = 0; fine && row < (by_rows ? rows_of_four : 1); ++row) {
       const TensorOperand one = by_rows ? row_of_four(tensor, row) : tensor;
-      const std::uint32_t begin = loads && !ptx::is_own_shared(x.form().space())
-                                      ? shared_at(x, x.value(0), lane)
-                                      : own_shared_at(x, x.value(loads ? 0 : 1), lane);
+      const std::uint32_t begin =
+          loads ? named_shared_at(x, x.value(0), lane) : own_shared_at(x, x.value(1), lane);
       if (x.c.finding) return;
       const std::uint32_t at = begin + (by_rows ? row * row_bytes(x, tensor) : 0);
       const machine::TensorStore store{one.map, one.start, shared_address(x, at)};
@@ -270,16 +284,13 @@ bool make_bulk(Executor& x) {
       return true;
     }
     const std::uint16_t mask = mask_at(x, 4, lane);
-    const std::uint32_t to = ptx::is_own_shared(form.space()) ? own_shared_at(x, x.value(0), lane)
-                                                              : shared_at(x, x.value(0), lane);
-    const std::uint32_t barrier = shared_at(x, x.value(3), lane);
-    if (mask == 0 && !is_beside(x, to, barrier, lane)) return true;
-    const machine::Address target = shared_address(x, to), completes = shared_address(x, barrier);
+    const std::optional<Counted> at = counted_at(x, 3, lane, mask);
+    if (!at) return true;
     if (from_shared)
-      what = machine::BulkSend{shared_address(x, own_shared_at(x, x.value(1), lane)), target, bytes,
-                               completes};
+      what = machine::BulkSend{shared_address(x, own_shared_at(x, x.value(1), lane)), at->to, bytes,
+                               at->barrier};
     else
-      what = machine::BulkLoad{global, target, bytes, completes, mask};
+      what = machine::BulkLoad{global, at->to, bytes, at->barrier, mask};
     return true;
   });
 }
@@ -294,11 +305,8 @@ bool make_bulk_reduction(Executor& x) {
     const auto bytes = static_cast<std::uint32_t>(x.number(x.value(2), lane));
     const machine::Address from = shared_address(x, own_shared_at(x, x.value(1), lane));
     if (is_shared(x.form().space())) {
-      const std::uint32_t to = shared_at(x, x.value(0), lane);
-      const std::uint32_t barrier = shared_at(x, x.value(3), lane);
-      if (!is_beside(x, to, barrier, lane)) return true;
-      what = machine::BulkSendReduce{
-          from, shared_address(x, to), bytes, shared_address(x, barrier), op, type};
+      if (const std::optional<Counted> at = counted_at(x, 3, lane))
+        what = machine::BulkSendReduce{from, at->to, bytes, at->barrier, op, type};
       return true;
     }
     if (!global_at(x, x.value(0), lane, bytes, global)) return true;
@@ -361,12 +369,11 @@ bool make_st_async(Executor& x) {
   const auto count = is_vector ? static_cast<std::uint32_t>(data.value) : 1u;
   if (each * count > 16) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
+    const std::optional<Counted> at = counted_at(x, 2, lane);
+    if (!at) return true;
     machine::StoreAsync store;
-    const std::uint32_t to = shared_at(x, x.value(0), lane);
-    const std::uint32_t barrier = shared_at(x, x.value(2), lane);
-    if (!is_beside(x, to, barrier, lane)) return true;
-    store.to = shared_address(x, to);
-    store.barrier = shared_address(x, barrier);
+    store.to = at->to;
+    store.barrier = at->barrier;
     store.bytes = static_cast<std::uint32_t>(each * count);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint64_t bits = x.number(is_vector ? x.item(data, i) : data, lane);
@@ -396,11 +403,10 @@ bool make_red_async(Executor& x) {
                       bulk::check_shared(reduction.op, reduction.type) == Fault::None;
   if (!exists) return false;
   return for_each_issuer(x, [&](int lane, machine::Instruction& what) {
-    const std::uint32_t to = shared_at(x, x.value(0), lane);
-    const std::uint32_t barrier = shared_at(x, x.value(2), lane);
-    if (!is_beside(x, to, barrier, lane)) return true;
-    reduction.to = shared_address(x, to);
-    reduction.barrier = shared_address(x, barrier);
+    const std::optional<Counted> at = counted_at(x, 2, lane);
+    if (!at) return true;
+    reduction.to = at->to;
+    reduction.barrier = at->barrier;
     reduction.value = x.number(x.value(1), lane);
     what = reduction;
     return true;

@@ -131,6 +131,9 @@ std::uint32_t shared_at(const Executor& x, const ptx::Value& address, int lane);
 // The same where only the CTA's own may be named; another one's is a Fault.
 std::uint32_t own_shared_at(Executor& x, const ptx::Value& address, int lane);
 
+// The same, of a peer only where the form says .shared::cluster, or nothing.
+std::uint32_t named_shared_at(Executor& x, const ptx::Value& address, int lane);
+
 // A shared address in a CTA of the cluster: the window's bits may say which.
 machine::Address shared_address(const Executor& x, std::uint32_t address);
 

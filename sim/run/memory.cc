@@ -424,6 +424,11 @@ std::uint32_t own_shared_at(Executor& x, const Value& address, int lane) {
   return at;
 }
 
+std::uint32_t named_shared_at(Executor& x, const Value& address, int lane) {
+  return ptx::is_own_shared(x.form().space()) ? own_shared_at(x, address, lane)
+                                              : shared_at(x, address, lane);
+}
+
 machine::Address shared_address(const Executor& x, std::uint32_t address) {
   machine::Address result(offset_of(address));
   if (rank_of(address) != x.warp.cta) result.cta = rank_of(address);

@@ -131,12 +131,6 @@ void finish_vote(Executor& x) {
 
 using AddressAndNumber = std::pair<std::uint32_t, std::uint32_t>;
 
-// Of an arrival, or of bytes that it expects or completes: of a peer where the form says .shared::cluster, or nothing.
-std::uint32_t mbarrier_at(Executor& x, const Value& address, int lane) {
-  return ptx::is_own_shared(x.form().space()) ? own_shared_at(x, address, lane)
-                                              : shared_at(x, address, lane);
-}
-
 bool make_init(Executor& x) {
   for_each_alike(
       x,
@@ -174,7 +168,7 @@ bool make_arrive(Executor& x) {
   for_each_alike(
       x,
       [&](int lane) {
-        return AddressAndNumber{mbarrier_at(x, x.value(at), lane),
+        return AddressAndNumber{named_shared_at(x, x.value(at), lane),
                                 counted ? small(x, at + 1, lane) : 1};
       },
       [&](const AddressAndNumber& a) -> machine::Instruction {
@@ -218,7 +212,7 @@ bool make_tx(Executor& x) {
   for_each_alike(
       x,
       [&](int lane) {
-        return AddressAndNumber{mbarrier_at(x, x.value(0), lane), small(x, 1, lane)};
+        return AddressAndNumber{named_shared_at(x, x.value(0), lane), small(x, 1, lane)};
       },
       [&](const AddressAndNumber& a) -> machine::Instruction {
         const Address barrier = shared_address(x, a.first);

@@ -190,6 +190,10 @@ class Story {
         return fmt::format(
             "; before {} a relaxed load or atomic has seen that, and no fence follows it",
             place_text(p_, f_.hint));
+      case Fault::MemoryFenceMissing:
+        return "; another word told of that, and no fences stand between: the load may find what "
+               "was "
+               "there before";
       case Fault::PerformedAssumed:
         return " before a barrier of its CTA, and only a relaxed write behind that tells of it";
       case Fault::AcquireMissing:

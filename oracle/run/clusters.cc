@@ -120,7 +120,7 @@ Report report_of(const Job& job) {
 constexpr std::size_t most_steps = 1 << 20;
 
 bool can_be_stored(const machine::Schedule& s) {
-  return s.left_out.empty() && !s.contents &&
+  return s.left_out.empty() && !s.contents && !s.late_at &&
          s.execution.steps.size() + (s.against ? s.against->steps.size() : 0) <= most_steps;
 }
 

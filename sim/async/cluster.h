@@ -74,6 +74,9 @@ class Cluster {
     state_.notes_racing_loads = true;
   }
   const RacingLoads& racing_loads() const { return state_.racing_loads; }
+  // The statement's first look that may find what was there before: late_words.h.
+  void look_late(std::int64_t statement) { state_.late_words.late_at = statement; }
+  const LateWords& late_words() const { return state_.late_words; }
 
  private:
   // Of the warp's candidates; their count if all have to wait.

@@ -180,6 +180,7 @@ bool ClusterState::complete_barrier(int cta, NamedBarrier& barrier) {
   }
   barrier.done = std::exchange(barrier.pending, {});
   barrier.done_lost = std::exchange(barrier.pending_lost, {});
+  barrier.done_told = std::exchange(barrier.pending_told, {});
   barrier.done_assumed = std::exchange(barrier.pending_assumed, {});
   barrier.done_fenced = std::exchange(barrier.pending_fenced, {});
   barrier.arrived = 0;
@@ -221,6 +222,7 @@ bool ClusterState::complete_cluster_barrier() {
   if (!all || cluster_barrier.arrived == 0) return false;
   cluster_barrier.done.join(std::exchange(cluster_barrier.pending, {}));
   cluster_barrier.done_lost.join(std::exchange(cluster_barrier.pending_lost, {}));
+  cluster_barrier.done_told.join(std::exchange(cluster_barrier.pending_told, {}));
   cluster_barrier.arrived = 0;
   ++cluster_barrier.uses;
   return true;

@@ -22,6 +22,7 @@
 #include "sim/async/finding.h"
 #include "sim/async/global_provenance.h"
 #include "sim/async/lane_order.h"
+#include "sim/async/late_words.h"
 #include "sim/async/mma_cache.h"
 #include "sim/async/program.h"
 #include "sim/async/provenance.h"
@@ -113,7 +114,8 @@ struct Handed {
 };
 struct Word : Handed {
   Clock lost;
-  std::uint32_t halves = 0;           // written by whoever handed on: bit 0 its first four bytes
+  Clock told;                // what whoever wrote there knew, or had been told: late_words.h
+  std::uint32_t halves = 0;  // written by whoever handed on: bit 0 its first four bytes
   std::map<int, Handed> released_by;  // by warp: what releases at this word handed on
 };
 
@@ -131,6 +133,7 @@ struct NamedBarrier {
   std::uint32_t uses = 0;  // completed
   Clock pending, done;
   Clock pending_lost, done_lost;
+  Clock pending_told, done_told;
   Clock pending_assumed, done_assumed;  // what relaxed reads before the arrivals found
   Handed pending_fenced, done_fenced;  // what fences before the arrivals let relaxed writes hand on
 };
@@ -262,6 +265,7 @@ struct Warp {
   LaneOrder order_of_lanes;
   Word at_memory_fence;   // at its last fence.acq_rel: what relaxed writes hand on
   Word read_since_fence;  // what relaxed reads found: a fence acquires it
+  Clock told;             // what it knew, were accesses by which threads synchronise in one order
   Assumed assumed;
 };
 
@@ -396,6 +400,7 @@ struct ClusterState {
   std::unordered_map<std::uint64_t, int> slot_of;
   NamedBarrier cluster_barrier;
   std::unordered_map<std::uint64_t, Word> words;  // by Touch::object
+  LateWords late_words;
   GlobalMemory global;
   GlobalProvenance global_provenance;
   std::vector<PatchableMap> maps;  // the program's, then those of compiled kernels

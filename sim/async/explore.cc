@@ -1,6 +1,7 @@
 #include "sim/async/explore.h"
 
 #include <algorithm>
+#include <deque>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -49,6 +50,7 @@ class Explorer {
     for (std::uint64_t i = 0; i < options_.random_executions && !stopped_; ++i)
       run_random(options_.seed + i);
     if (!report_.exhaustive && options_.eager) run_early();
+    for (std::size_t i = 0; i < late_looks_.size() && !stopped_; ++i) run_late(late_looks_[i]);
     name_program();
     return std::move(report_);
   }
@@ -77,7 +79,10 @@ class Explorer {
 
   const std::vector<Touch>& step(Cluster& cluster, AgentId agent) {
     if (report_.executions == 0) note_looking(cluster, agent);
-    return record_step(cluster, agent, execution_.steps);
+    const std::size_t looks = cluster.late_words().looks.size();
+    const std::vector<Touch>& touches = record_step(cluster, agent, execution_.steps);
+    if (cluster.late_words().looks.size() != looks) note_late(cluster, looks);
+    return touches;
   }
 
   void advance_data(Cluster& cluster, std::uint64_t choice) {
@@ -252,12 +257,16 @@ class Explorer {
 
   void run_in_turns() {
     const auto cluster = start(Timing::Earliest);
-    for (std::uint64_t turn = 0; !cluster->finding(); ++turn) {
-      const std::vector<AgentId> agents = cluster->runnable();
-      if (agents.empty()) break;
-      step(*cluster, agents[turn % agents.size()]);
-    }
+    take_turns(*cluster);
     finish(*cluster);
+  }
+
+  void take_turns(Cluster& cluster) {
+    for (std::uint64_t turn = 0; !cluster.finding(); ++turn) {
+      const std::vector<AgentId> agents = cluster.runnable();
+      if (agents.empty()) break;
+      step(cluster, agents[turn % agents.size()]);
+    }
   }
 
   using Tests = std::map<std::pair<AgentId, std::int64_t>, int>;  // in vain, by statement
@@ -359,6 +368,57 @@ class Explorer {
     return is_any_below ? below : largest;
   }
 
+  // A look of the present execution that may find what was there before (late_words.h), and how it came to it.
+  struct NotedLook {
+    Finding finding;
+    Execution execution;
+  };
+
+  void note_late(const Cluster& cluster, std::size_t first) {
+    constexpr std::size_t most_looks = 8, most_steps = 1 << 20;
+    const std::vector<Finding>& looks = cluster.late_words().looks;
+    for (std::size_t i = first; i < looks.size(); ++i) {
+      const bool is_noted = std::ranges::any_of(late_looks_, [&](const NotedLook& noted) {
+        return noted.finding.at.statement == looks[i].at.statement;
+      });
+      if (!is_noted && late_looks_.size() < most_looks && execution_.steps.size() <= most_steps)
+        late_looks_.push_back({looks[i], execution_});
+    }
+  }
+
+  // The same steps up to the look, then all in turns.
+  std::unique_ptr<Cluster> repeat(const NotedLook& look, bool is_late) {
+    auto cluster = start(look.execution.timing);
+    if (is_late) cluster->look_late(look.finding.at.statement);
+    for (const ScheduleStep& s : look.execution.steps) {
+      if (s.kind == StepKind::Data)
+        advance_data(*cluster, s.what);
+      else
+        record_step(*cluster, s.what, execution_.steps);
+    }
+    take_turns(*cluster);
+    end_execution(*cluster);
+    report_.instructions += cluster->instructions();
+    return cluster;
+  }
+
+  // Does anything come of it that is not so where the look finds what is there? Bits are not asked where other orders change them as well.
+  void run_late(const NotedLook& look) {
+    if (report_.instructions > options_.max_total_instructions) return;
+    const auto differs = [&](const Cluster& c) {
+      return !report_.other_schedule && c.first_difference(report_.changes).has_value();
+    };
+    auto cluster = repeat(look, false);
+    if (cluster->finding() || differs(*cluster)) return;
+    cluster.reset();  // the memory is one
+    cluster = repeat(look, true);
+    const LateWords& words = cluster->late_words();
+    if (!words.late || words.is_repeated) return;
+    if (!cluster->finding() && !differs(*cluster)) return;
+    report_.schedule.late_at = look.finding.at.statement;
+    wrong(look.finding);
+  }
+
   static bool is_vain_wait(const Touch& touch) {
     return touch.kind == TouchKind::Wait && touch.parity == static_cast<int>(touch.phase & 1);
   }
@@ -410,6 +470,7 @@ class Explorer {
   Execution execution_;  // the present one
   std::unordered_map<AgentId, std::size_t> last_step_;
   std::set<AgentId> looking_;
+  std::deque<NotedLook> late_looks_;
   bool stopped_ = false;
 };
 

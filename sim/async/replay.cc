@@ -43,6 +43,7 @@ Misfit run(const Program& program, const Schedule& schedule, const Execution& ex
                   schedule.contents);
   cluster.fail_on(schedule.fails);
   if (!schedule.left_out.empty()) cluster.leave_out(schedule.left_out);
+  if (schedule.late_at) cluster.look_late(*schedule.late_at);
   const Misfit misfit = follow(cluster, execution, out.step);
   if (misfit != Misfit::None) return misfit;
   end_execution(cluster);

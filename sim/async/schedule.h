@@ -50,6 +50,7 @@ struct Schedule {
   std::optional<Execution> against;       // ResultsDiffer: the other one
   RacingLoads left_out = {};              // unused_loads.h; such a schedule is not written down
   std::optional<Contents> contents = {};  // undefined_bytes.h; nor is such a one
+  std::optional<std::int64_t> late_at = {};  // late_words.h; nor is such a one
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

@@ -51,6 +51,7 @@ Trace trace(const Program& program, const Schedule& schedule, std::size_t begin,
                   schedule.contents);
   cluster.fail_on(schedule.fails);
   if (!schedule.left_out.empty()) cluster.leave_out(schedule.left_out);
+  if (schedule.late_at) cluster.look_late(*schedule.late_at);
   std::vector<std::int64_t> before;
   for (std::size_t i = 0; i < std::min(end, steps.size()); ++i) {
     const bool shown = i >= result.begin;

@@ -37,6 +37,11 @@ void write(const std::string& path, const std::string& bytes) {
 // Words after `tcq gemm`, separated by blanks; names that begin with @ are files of the folder.
 class Gemm_Cli : public testing::Test {
  protected:
+  // A job in the background was told to ignore some; so would its children.
+  Gemm_Cli() {
+    for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, SIG_DFL);
+  }
+
   std::string file(const std::string& name) const { return folder_.file(name); }
 
   std::vector<std::string> words(const std::string& text) const {
@@ -343,8 +348,6 @@ pid_t start(std::vector<std::string> words, int err) {
   argv.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    for (const int one : {SIGINT, SIGTERM, SIGHUP})
-      std::signal(one, SIG_DFL);  // a job in the background was told to ignore some
     dup2(err, STDERR_FILENO);
     dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
     execv(TCQ_BINARY, argv.data());

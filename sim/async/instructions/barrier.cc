@@ -45,6 +45,7 @@ void arrive_at(Step& s, int id, int threads) {
   if (s.c.feed) barrier.pending_assumed.join(s.warp.read_since_fence.handed);
   barrier.pending.raise(s.c.streams.make_performed(s.warp.number), s.c.epoch(s.warp.number));
   barrier.pending_lost.join(s.warp.lost);
+  barrier.pending_told.join(s.warp.told);
   barrier.pending_fenced.join(s.warp.at_memory_fence);
   next_epoch(s);
   s.warp.awaited_use = barrier.uses;
@@ -101,6 +102,7 @@ void BarrierSync::execute(Step& s) const {
   learn(s, barrier.done);
   assume(s, barrier.done_assumed);
   s.warp.lost.join(barrier.done_lost);
+  s.warp.told.join(barrier.done_told);
   s.warp.at_memory_fence.join(barrier.done_fenced);
   s.c.touches.push_back(
       {.object = barrier_object(s.warp.cta, id), .kind = TouchKind::Wait, .phase = barrier.uses});
@@ -173,6 +175,7 @@ void ClusterArrive::execute(Step& s) const {
     hand_on(s, barrier.pending, barrier.pending_lost, cluster_object);
   }
   barrier.pending_lost.join(s.warp.lost);
+  barrier.pending_told.join(s.warp.told);
   if (relaxed) {
     barrier.pending_lost.join(s.warp.clock);
     note_weak(s, Fault::ReleaseMissing, false, cluster_object, s.warp.clock);
@@ -190,6 +193,7 @@ void ClusterWait::execute(Step& s) const {
   s.warp.cluster_arrived &= ~s.lanes;
   learn(s, s.c.cluster_barrier.done);
   s.warp.lost.join(s.c.cluster_barrier.done_lost);
+  s.warp.told.join(s.c.cluster_barrier.done_told);
   s.warp.tmem.observed.join(s.c.cluster_barrier.done_lost);
   learn_starts(s);
   s.c.touches.push_back(

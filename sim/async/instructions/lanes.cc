@@ -10,6 +10,7 @@
 #include "sim/async/access.h"
 #include "sim/async/instructions/lane_bytes.h"
 #include "sim/async/lane_sync.h"
+#include "sim/async/late_words.h"
 #include "sim/async/mbarrier_slots.h"
 #include "sim/async/register_file.h"
 #include "sim/async/unused_loads.h"
@@ -149,6 +150,7 @@ std::uint32_t leave_lanes_out(Step& s, const LaneAccess& i) {
 void LaneAccess::execute(Step& s) const {
   LaneStride stride = stride_of(where, s.lanes);
   if (!may_reach(s, where) || !bytes_exist(s, where, stride)) return;
+  if (stores && where.global) note_act(s.c.late_words, s.warp.number);
   Step ordered = s;
   ordered.lanes &= ~leave_lanes_out(s, *this);
   if (ordered.lanes != 0) {
@@ -372,6 +374,12 @@ void hand_on_at(Step& s, const LaneAtomic& i, std::uint64_t object, bool is_flag
   word.released_by[s.warp.number].join(released);
 }
 
+void put_late(const LateLook& late, const LaneAddresses& where, int lane, std::uint8_t* found) {
+  const auto l = static_cast<std::size_t>(lane);
+  const std::uint8_t* const word = late.bytes[l].data();
+  std::memcpy(found, word + (where.at[l] & 7), static_cast<std::size_t>(where.bytes));
+}
+
 }  // namespace
 
 void LaneAtomic::execute(Step& s) const {
@@ -380,13 +388,17 @@ void LaneAtomic::execute(Step& s) const {
   const std::vector<Touch> touched = words_of(s.standing(), where, s.lanes, update != nullptr);
   s.c.touches.insert(s.c.touches.end(), touched.begin(), touched.end());
   use_found(s, *this);
+  const LateLook late = late_look(s, *this);
   if (!record_strong(s, *this, stride, touched)) return;
+  if (update != nullptr) note_write(s, *this, touched);
   const bool is_flag = where.global && touched.size() == 1;  // of a CTA for another one
   Word found;
   for (const Touch& touch : touched) {
     Word& word = s.c.words[touch.object];
     if (reads) take(s, word, !where.global, found);
+    if (reads) s.warp.told.join(word.told);
     if (update == nullptr) continue;
+    tell(s, word.told);
     const std::uint32_t halves = halves_of(s, where, touch);
     if (!reads) end_release_sequence(s, halves, word);
     word.halves |= halves;
@@ -403,6 +415,7 @@ void LaneAtomic::execute(Step& s) const {
     std::uint8_t* const found = (*data)[static_cast<std::size_t>(lane)].data();
     const auto width = static_cast<std::size_t>(where.bytes);
     std::memcpy(found, memory.at(lane), width);
+    if ((late.lanes >> lane & 1) != 0) put_late(late, where, lane, found);
     if (update == nullptr) return;
     update(lane, memory.at(lane));
     if (changed != nullptr && std::memcmp(found, memory.at(lane), width) != 0) *changed = true;

@@ -233,11 +233,7 @@ void fail_unordered(Step& s, int cta, const TmemConflict& conflict, const TmemAc
   const TmemAccess& first = s.c.tcgen05.history[conflict.earlier];
   const Warp& warp = s.c.warp(first.warp);
   const Stream epochs = s.c.streams.epochs(first.warp);
-  TmemLack lack = lack_of(first, next, tmem_knowledge(s), epochs);
-  // Threads that an arrival of scope .cta tells of each other lack a wait before they lack an order.
-  if (lack == TmemLack::Synchronisation && !is_issued_by_thread(first.action) &&
-      find_weak(s.c, s.warp.lost, s.warp.number, epochs, first.epoch) != nullptr)
-    lack = TmemLack::Wait;
+  const TmemLack lack = lack_of(first, next, tmem_knowledge(s), epochs);
   // A commit of its warp that does not track it: of another thread, or of the other cta_group.
   Place hint;
   if (lack == TmemLack::Completion && warp.tmem.commits_issued > first.commits_before)

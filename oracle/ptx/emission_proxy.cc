@@ -104,12 +104,9 @@ struct Stores {
     bool changed = false;
     for (const auto& [key, theirs] : other.by_key) {
       const auto [at, is_new] = by_key.emplace(key, theirs);
-      const auto either = [&](bool Stored::*what) {
-        if (!(theirs.*what) || at->second.*what) return;
-        at->second.*what = changed = true;
-      };
-      either(&Stored::is_published);
-      either(&Stored::may_be_fenced);
+      Stored& ours = at->second;
+      for (bool Stored::*const what : {&Stored::is_published, &Stored::may_be_fenced})
+        if (theirs.*what && !(ours.*what)) ours.*what = changed = true;
       changed = changed || is_new;
     }
     return changed;

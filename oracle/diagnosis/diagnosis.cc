@@ -94,6 +94,7 @@ class Story {
       case Fault::CancelAfterRefusal:
         return fmt::format("; {} found that one failed", place_text(p_, f_.hint));
       case Fault::FirstCtaUndefined:
+      case Fault::ShuffleSourceInactive:
       case Fault::SharedUninitialized:
       case Fault::UninitializedAssumed:
         return f_.hint.statement >= 0

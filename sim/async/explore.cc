@@ -562,9 +562,10 @@ Report settle_contents(const Program& program, const ExploreOptions& options, Re
   return *std::move(first);
 }
 
-// Of what a load brought, whose bytes nobody wrote, not even too late; or of a register that the executor followed.
+// Of what a load brought, whose bytes nobody wrote, not even too late; or of what the executor followed.
 bool is_use_of_unwritten(const Finding& finding) {
   if (finding.fault == Fault::RegisterUninitialized) return finding.registers.count == 0;
+  if (finding.fault == Fault::ShuffleSourceInactive) return true;
   return finding.fault == Fault::SharedUninitialized && finding.at_kind == AccessKind::Load &&
          finding.earlier.statement < 0;
 }

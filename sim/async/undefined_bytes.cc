@@ -68,8 +68,9 @@ bool note_unread_stores(ClusterState& c, const Finding& race, AccessId store) {
   return true;
 }
 
-void fill(std::span<std::uint8_t> bytes, Contents contents) {
-  std::uint32_t mixed = static_cast<std::uint32_t>(contents);
+void fill(std::span<std::uint8_t> bytes, Contents contents, std::uint64_t place) {
+  std::uint32_t mixed =
+      static_cast<std::uint32_t>(place * 2654435761u + static_cast<std::uint64_t>(contents));
   for (std::uint8_t& byte : bytes) {
     mixed = mixed * 1664525u + 1013904223u;
     switch (contents) {

@@ -1,5 +1,6 @@
 // Shared memory whose bytes nobody knows: read before anything has written them, or filled by a store of such a value. Registers of
-// compiled kernels that nothing has written are held to the same (sim/run/unwritten_registers.h).
+// compiled kernels that nothing has written are held to the same (sim/run/unwritten_registers.h), and so is what shfl takes from
+// nobody (sim/run/shuffle.h).
 //
 // To read them is no Fault: that something depends on them is. A row beyond the end that ldmatrix brings, whose products nobody
 // stores, and the element behind a tile that a merge looks at but does not take are in published kernels. Whoever executes the
@@ -37,7 +38,8 @@ enum class Contents : std::uint8_t {
 inline constexpr Contents tried_contents[] = {Contents::Zeros,     Contents::Ones,  Contents::Large,
                                               Contents::True,      Contents::False, Contents::Drawn,
                                               Contents::DrawnAgain};
-void fill(std::span<std::uint8_t> bytes, Contents contents);
+// `place` tells fills apart.
+void fill(std::span<std::uint8_t> bytes, Contents contents, std::uint64_t place = 0);
 // What predicates of lanes are that depend on such bytes, where they would be `computed`; `place` tells executions of
 // instructions apart.
 std::uint32_t assumed_predicates(Contents contents, std::uint32_t computed, std::uint64_t place);

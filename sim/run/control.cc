@@ -11,6 +11,7 @@
 #include "sim/run/exchange.h"
 #include "sim/run/heap.h"
 #include "sim/run/poll.h"
+#include "sim/run/shuffle.h"
 #include "sim/run/undefined.h"
 #include "sim/run/unwritten_registers.h"
 
@@ -300,7 +301,8 @@ bool waits_alike(const Executor& x, const Group& g) {
 void tell_each_other(Executor& x, const std::vector<Group*>& groups, std::uint32_t lanes) {
   const std::vector<Place> places = groups.size() > 1 ? places_of(x, groups) : std::vector<Place>{};
   if (places.size() > 1) return exchange_apart(x, places);
-  if (has_undefined(x)) follow_together(x, x.op(), lanes);
+  if (is_shuffle(x.form())) return shuffle(x, x.op(), lanes);
+  if (has_undefined(x)) follow_votes(x, x.op(), lanes);
   evaluate(x, x.op(), lanes);
 }
 
@@ -354,7 +356,7 @@ void converge(Executor& x, std::vector<Group*>& ready) {
     if (op.evaluate != nullptr)
       tell_each_other(x, alike, present);
     else if (has_undefined(x))
-      follow_together(x, op, present);
+      follow_votes(x, op, present);
   }
   for (Group* group : alike) {
     group->converges = false;
@@ -434,6 +436,10 @@ bool take(Executor& x, const Op& op, std::uint32_t active, std::vector<Group*>& 
       if (op.reads_clock) set_clock(x, op);
       evaluate(x, op, active);
       if (has_undefined(x)) assume_predicates(x, op, active);
+      return ++g.pc, true;
+    case Action::Shuffle:
+      if (op.is_watched && !note_registers(x, op, active)) return false;
+      shuffle(x, op, active);
       return ++g.pc, true;
     case Action::Repack:
       if (op.is_watched && !note_registers(x, op, active)) return false;

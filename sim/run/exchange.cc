@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/async/lane_sync.h"
+#include "sim/run/shuffle.h"
 #include "sim/run/undefined.h"
 
 namespace tcq::run {
@@ -83,8 +84,13 @@ void exchange_apart(Executor& x, std::span<const Place> places) {
   const std::array<void*, most_results> out = {results[0].data(), results[1].data()};
   const alu::Arguments all{out.data(),     in.data(),    all_lanes,
                            &x.state.carry, most_results, x.op().ins};
-  if (has_undefined(x)) follow_exchange(x, places, all);
+  std::uint32_t sourceless = 0;
+  if (is_shuffle(form))
+    sourceless = follow_shuffle(x, places, all);
+  else if (has_undefined(x))
+    for (const Place& place : places) follow_votes(x, *place.op, place.lanes);
   x.op().evaluate(all);
+  assume_words(x, results[0].data(), sourceless);
   for (const Place& place : places) {
     const auto outs = x.kernel().outs(*place.op);
     for (std::size_t i = 0; i < outs.size(); ++i)

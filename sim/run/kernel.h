@@ -42,6 +42,7 @@ enum class Action : std::uint8_t {
   Stack,         // alloca, stacksave, stackrestore
   Heap,          // malloc and free
   Converge,      // shfl.sync and its like: waits for the lanes of its mask, then Alu
+  Shuffle,       // shfl, which waits for nobody
   Machine,       // an instruction of sim/async
   Unmodelled,
 };

@@ -61,6 +61,7 @@ Action action_of(Opcode opcode) {
     case Alloca: case Stacksave: case Stackrestore: return Action::Stack;
     case ClusterlaunchcontrolQueryCancel: return Action::CancelQuery;
     case MbarrierPendingCount: return Action::PendingQuery;
+    case Shfl: return Action::Shuffle;
     case ShflSync: case VoteSync: case MatchSync: case ReduxSync: case ElectSync: return Action::Converge;
     case Atom: case Red: case MultimemRed: case BarWarpSync: case BarSync: case BarArrive: case BarrierClusterArrive:
     case BarrierClusterWait: case Fence: case FenceProxy: case FenceMbarrierInit: case Membar: case MbarrierInit:
@@ -216,7 +217,7 @@ class Lowering {
     if (instruction.opcode == Opcode::Call) op.action = action_of_call(instruction);
     if (op.action == Action::Branch)
       op.target = program_.values[instruction.values.first].index - kernel_.first();
-    if (op.action == Action::Alu || op.action == Action::Converge) {
+    if (op.action == Action::Alu || op.action == Action::Converge || op.action == Action::Shuffle) {
       const alu::Operation operation = alu::operation(program_.form_of(instruction));
       op.evaluate = operation.evaluate;
       op.check = operation.check;

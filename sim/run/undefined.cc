@@ -4,6 +4,7 @@
 
 #include "sim/isa/base/mma_fragment.h"
 #include "sim/isa/wgmma/fragment.h"
+#include "sim/run/shuffle.h"
 
 namespace tcq::run {
 namespace {
@@ -156,48 +157,27 @@ void follow_mma(Executor& x, const Op& op) {
   }
 }
 
-// What shfl moves, asked of shfl itself: which lanes get what these lanes hold.
-Undefined shuffled(Undefined moved, const Op& op, const alu::Arguments& all) {
-  std::array<std::uint32_t, 32> marks = {}, result = {}, inside = {};
-  for (std::size_t lane = 0; lane < marks.size(); ++lane) marks[lane] = moved.lanes >> lane & 1;
-  std::array<const void*, most_operands> sources;
-  std::copy(all.in, all.in + all.ins, sources.begin());
-  sources[0] = marks.data();
-  const std::array<void*, 2> targets = {result.data(), inside.data()};
-  op.evaluate({targets.data(), sources.data(), all.lanes, all.carry, op.outs, op.ins});
+// Which lanes get what these lanes hold.
+Undefined shuffled(const Executor& x, Undefined moved, const Op& op, const alu::Arguments& all) {
+  const auto sources = source_lanes(op, all);
   Undefined got{0, moved.from};
-  for (std::size_t lane = 0; lane < result.size(); ++lane) got.lanes |= result[lane] << lane;
+  x.for_each_lane(all.lanes, [&](int lane) {
+    got.lanes |= (moved.lanes >> sources[static_cast<std::size_t>(lane)] & 1) << lane;
+  });
   return got;
 }
 
 // The operands of its lanes but the first one, which shfl moves.
 void use_directions(Executor& x, const Op& op, std::uint32_t lanes) {
   const auto ins = x.kernel().ins(op);
-  use(x, any_of(x, ins.subspan(1, ins.size() - 2), lanes));
-  use_bound(x, any_of(x, ins.last(1), lanes));
+  const std::size_t masks = x.form().opcode == Opcode::ShflSync ? 1 : 0;
+  use(x, any_of(x, ins.subspan(1, ins.size() - 1 - masks), lanes));
+  use_bound(x, any_of(x, ins.last(masks), lanes));
 }
 void set_shuffled(Executor& x, const Op& op, Undefined got, std::uint32_t lanes) {
   const auto outs = x.kernel().outs(op);
   set(x, outs[0], {got.lanes & lanes, got.from}, lanes);
   for (const Slot slot : outs.subspan(1)) set(x, slot, {}, lanes);
-}
-
-void follow_shuffle(Executor& x, const Op& op, std::uint32_t lanes) {
-  const auto ins = x.kernel().ins(op);
-  use_directions(x, op, lanes);
-  std::array<const void*, most_operands> sources;
-  for (std::size_t i = 0; i < ins.size(); ++i) sources[i] = x.words(ins[i]);
-  const alu::Arguments all{nullptr, sources.data(), lanes, &x.state.carry, op.outs, op.ins};
-  set_shuffled(x, op, shuffled(at(x, ins[0], machine::all_lanes), op, all), lanes);
-}
-
-// All that they read, the mask as what decides who takes part.
-void use_votes(Executor& x, const Op& op, std::uint32_t lanes) {
-  const auto ins = x.kernel().ins(op);
-  const std::size_t masks = ins.empty() ? 0 : 1;
-  use(x, any_of(x, ins.first(ins.size() - masks), lanes));
-  use_bound(x, any_of(x, ins.last(masks), lanes));
-  set_all(x, op, {}, lanes);
 }
 
 // --- instructions -------------------------------------------------------------------------------------
@@ -293,16 +273,27 @@ Undefined undefined_in(const Executor& x, const Value& reg, std::uint32_t lanes)
 void set_undefined(Executor& x, const Value& reg, Undefined what, std::uint32_t lanes) {
   set(x, x.slot(reg), what, lanes);
 }
+namespace {
+
+// Its finding stands at the instruction that brought the value; of registers, and of cells of Tensor Memory, at the use.
+bool names_origin(const machine::UnwrittenRead& read) {
+  switch (read.finding.fault) {
+    case Fault::FirstCtaUndefined:
+    case Fault::ShuffleSourceInactive: return true;
+    default: return read.racing == 0 && read.access != 0;
+  }
+}
+
+}  // namespace
+
 void use(Executor& x, Undefined what) {
   if (what.lanes == 0 || what.from >= x.c.unwritten_reads.size()) return;
   machine::UnwrittenRead& read = x.c.unwritten_reads[what.from];
   if (read.is_used) return;
-  const bool is_of_cells = read.racing == 0 && read.access == 0;  // of Tensor Memory
-  const bool is_of_answer = read.finding.fault == Fault::FirstCtaUndefined;
-  if (is_of_cells)
-    read.finding.at = {x.number(), x.warp.number, -1};
-  else if (read.racing == 0 || is_of_answer)
+  if (names_origin(read))
     read.finding.hint = {x.number(), x.warp.number, std::countr_zero(what.lanes)};
+  else if (read.racing == 0)
+    read.finding.at = {x.number(), x.warp.number, -1};
   machine::use_undefined(x.c, what.from);
 }
 
@@ -327,7 +318,8 @@ void follow(Executor& x, const Op& op, std::uint32_t lanes) {
     case Action::Load:
     case Action::Store: return follow_memory(x, false, lanes);
     case Action::Machine: return follow_memory(x, true, lanes);
-    case Action::Converge: return;
+    case Action::Converge:
+    case Action::Shuffle: return;
     default: use(x, any_of(x, x.kernel().ins(op), lanes)); return set_all(x, op, {}, lanes);
   }
   if (guard.lanes != 0) set_all(x, op, guard, guard.lanes);
@@ -356,23 +348,41 @@ void follow_meeting(Executor& x) {
   std::erase_if(branches, [](const UndefinedBranch& branch) { return branch.lanes == 0; });
 }
 
-void follow_together(Executor& x, const Op& op, std::uint32_t lanes) {
-  if (x.form().opcode == Opcode::ShflSync) return follow_shuffle(x, op, lanes);
-  use_votes(x, op, lanes);
-}
-
-void follow_exchange(Executor& x, std::span<const Place> places, const alu::Arguments& all) {
-  if (x.form().opcode != Opcode::ShflSync) {
-    for (const Place& place : places) use_votes(x, *place.op, place.lanes);
-    return;
-  }
+std::uint32_t follow_shuffle(Executor& x, std::span<const Place> places,
+                             const alu::Arguments& all) {
+  const Op& op = *places.front().op;
+  const std::uint32_t sourceless = sourceless_lanes(x, op, all);
+  if (sourceless == 0 && !has_undefined(x)) return 0;
   Undefined moved;
   for (const Place& place : places) {
     use_directions(x, *place.op, place.lanes);
     moved = both(x, moved, at(x, x.kernel().ins(*place.op)[0], place.lanes));
   }
-  const Undefined got = shuffled(moved, x.op(), all);
+  Undefined got = shuffled(x, moved, op, all);
+  if (sourceless != 0)
+    got = both(x, got, {sourceless, read_here(x, Fault::ShuffleSourceInactive, sourceless)});
   for (const Place& place : places) set_shuffled(x, *place.op, got, place.lanes);
+  return sourceless;
+}
+
+// All that they read, the mask as what decides who takes part.
+void follow_votes(Executor& x, const Op& op, std::uint32_t lanes) {
+  const auto ins = x.kernel().ins(op);
+  const std::size_t masks = ins.empty() ? 0 : 1;
+  use(x, any_of(x, ins.first(ins.size() - masks), lanes));
+  use_bound(x, any_of(x, ins.last(masks), lanes));
+  set_all(x, op, {}, lanes);
+}
+
+std::uint32_t read_here(Executor& x, Fault fault, std::uint32_t lanes) {
+  auto& reads = x.c.unwritten_reads;
+  const auto [known, fresh] =
+      x.state.undefined.reads.try_emplace(x.number(), static_cast<std::uint32_t>(reads.size()));
+  if (!fresh) return known->second;
+  machine::UnwrittenRead& read = reads.emplace_back();
+  read.finding = {.fault = fault, .at = {x.number(), x.warp.number, std::countr_zero(lanes)}};
+  read.is_followed = true;
+  return known->second;
 }
 
 bool is_racing(const Executor& x, Undefined what) {

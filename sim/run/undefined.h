@@ -1,4 +1,4 @@
-// Values that nothing defines, followed through a warp's registers, its local memory and shared memory: which read
+// Values that nothing defines, followed through a warp's registers, its local memory and shared memory: which read, or shfl,
 // brought them, and whether anything depends on them (sim/async/undefined_bytes.h). So are values of loads that race
 // (unused_loads.h there).
 //
@@ -37,10 +37,12 @@ void follow(Executor& x, const Op& op, std::uint32_t lanes);
 void assume_predicates(Executor& x, const Op& op, std::uint32_t lanes);
 // Where lanes of such a branch meet again.
 void follow_meeting(Executor& x);
-// Before an instruction that its lanes execute together.
-void follow_together(Executor& x, const Op& op, std::uint32_t lanes);
-// The same of several instructions: `all` has the operands of all lanes.
-void follow_exchange(Executor& x, std::span<const Place> places, const alu::Arguments& all);
+// Before vote, match, redux, elect, and before lanes wait for each other.
+void follow_votes(Executor& x, const Op& op, std::uint32_t lanes);
+// Before shfl (shuffle.h); `all` has the operands of all lanes. Lanes whose source takes no part.
+std::uint32_t follow_shuffle(Executor& x, std::span<const Place> places, const alu::Arguments& all);
+// Of values of no memory: the read that the present instruction is of them, one for all times that the warp executes it.
+std::uint32_t read_here(Executor& x, Fault fault, std::uint32_t lanes);
 
 Undefined undefined_in(const Executor& x, const ptx::Value& reg, std::uint32_t lanes);
 void set_undefined(Executor& x, const ptx::Value& reg, Undefined what, std::uint32_t lanes);

@@ -89,6 +89,7 @@ struct UndefinedValues {
   std::vector<std::uint32_t> lanes, from;
   std::size_t held = 0;                   // registers some of whose lanes do
   std::vector<UndefinedBranch> branches;  // whose lanes have not all met again
+  std::map<ptx::Index, std::uint32_t> reads;  // of an instruction: read_here()
   std::vector<std::uint8_t> local;
   std::uint32_t local_from = 0;
 };

@@ -299,6 +299,88 @@ TEST(RunUndefined, ARegisterWhoseValueChangesNothingIsDisputed) {
   }
 }
 
+// What shfl takes from a lane that does not take part: not in the mask, gone, elsewhere, not of the block.
+TEST(RunUndefined, AShuffleFromALaneThatTakesNoPartIsFoundWhereItIsUsed) {
+  const std::string store = "st.global.u32 [%rd2], %r5;";
+  const std::string half = "setp.lt.u32 %p1, %r1, 16; ";
+  const std::string ended = half + "@!%p1 ret; ";
+  const std::string down = "shfl.sync.down.b32 %r5, %r1, 8, 31, ";
+  const std::string used[] = {
+      half + "@%p1 shfl.sync.idx.b32 %r5, %r1, 20, 31, 0xffff; @%p1 " + store,
+      ended + "shfl.sync.idx.b32 %r5, %r1, 20, 31, -1; " + store,
+      ended + down + "-1; setp.lt.u32 %p2, %r1, 9; @%p2 " + store,
+      half + "@%p1 bra L; " + down + "0xffff0000; " + store + " bra E; L: " + down + "0xffff; " +
+          store + " E:",
+      ended + down +
+          "-1; add.u32 %r5, %r5, %r1; st.shared.u32 [%r4], %r5; ld.shared.u32 %r6, [%r4]; "
+          "st.global.u32 [%rd1], %r6;",
+      ended + "shfl.sync.idx.b32 %r1, %r1, 20, 31, -1; st.global.u32 [%rd2], %r1;",
+      ended + "shfl.down.b32 %r5, %r1, 8, 31; " + store,
+      half + "@!%p1 bra E; shfl.idx.b32 %r5, %r1, 20, 31; " + store + " E:",
+      // A sum of a warp of which sixteen lanes are left.
+      ended + "mov.u32 %r6, %r1; shfl.sync.bfly.b32 %r5, %r6, 16, 31, -1; add.u32 %r5, %r6, %r5; " +
+          store,
+      // An undefined value of another kind is handed on by lanes that take part.
+      "shfl.sync.idx.b32 %r5, %r39, 3, 31, -1; shfl.sync.idx.b32 %r5, %r5, 0, 31, -1; " + store};
+  for (const std::string& rest : used) {
+    const bool is_register = rest.find("%r39") != std::string::npos;
+    EXPECT_EQ(fault_of(rest),
+              is_register ? Fault::RegisterUninitialized : Fault::ShuffleSourceInactive)
+        << rest;
+  }
+  PtxRun narrow(kernel(down + "-1; setp.gt.u32 %p1, %r1, 7; @%p1 " + store));
+  narrow.pass(narrow.array<std::uint32_t>(32));
+  EXPECT_EQ(narrow.go({.block = {16}}), Fault::ShuffleSourceInactive);
+  EXPECT_NE(narrow.place().find("shfl.sync.down"), std::string::npos);
+}
+
+TEST(RunUndefined, AShuffleWhoseUpperLanesAreDroppedIsNoFault) {
+  const std::string ended = "setp.lt.u32 %p1, %r1, 16; @!%p1 ret; ";
+  std::string sum = ended + "mov.u32 %r5, %r1; ";
+  for (const char* step : {"8", "4", "2", "1"})
+    sum += "shfl.sync.down.b32 %r6, %r5, " + std::string(step) +
+           ", 31, 0xffff; add.u32 %r5, %r5, %r6; ";
+  const Left dropped = left_by(sum + "setp.eq.u32 %p2, %r1, 0; @%p2 st.global.u32 [%rd2], %r5;");
+  EXPECT_EQ(dropped.fault, Fault::None);
+  EXPECT_TRUE(dropped.suspicions.empty());
+  EXPECT_EQ(dropped.words[0], 120u);
+  const std::string store = " st.global.u32 [%rd2], %r5;";
+  for (const std::string& rest :
+       {// Out of range: the lane's own value.
+        ended + "shfl.sync.down.b32 %r5, %r1, 8, 0x100f, 0xffff;" + store,
+        ended + "shfl.sync.up.b32 %r5|%p2, %r1, 8, 0, 0xffff;" + store,
+        ended + "shfl.down.b32 %r5, %r1, 8, 0x100f;" + store,
+        // The predicate that says so is defined; selp takes what is.
+        ended + "shfl.sync.down.b32 %r5|%p2, %r1, 8, 31, 0xffff; selp.u32 %r5, 1, 0, %p2;" + store,
+        ended +
+            "shfl.sync.down.b32 %r5, %r1, 8, 31, 0xffff; setp.lt.u32 %p2, %r1, 8; "
+            "selp.b32 %r5, %r5, %r1, %p2;" +
+            store,
+        // Two halves, each in a mask and on a way of its own.
+        std::string("setp.lt.u32 %p1, %r1, 16; @%p1 bra L; "
+                    "shfl.sync.idx.b32 %r5, %r1, 20, 31, 0xffff0000; bra E; L: "
+                    "shfl.sync.idx.b32 %r5, %r1, 3, 31, 0xffff; E:") +
+            store,
+        std::string("setp.lt.u32 %p1, %r1, 16; @%p1 bra L; "
+                    "shfl.sync.bfly.b32 %r5, %r1, 16, 31, -1; bra E; L: "
+                    "shfl.sync.bfly.b32 %r5, %r1, 16, 31, -1; E:") +
+            store}) {
+    const Left left = left_by(rest);
+    EXPECT_EQ(left.fault, Fault::None) << rest;
+    EXPECT_TRUE(left.suspicions.empty()) << rest;
+  }
+}
+
+// Any word instead leaves the same.
+TEST(RunUndefined, AShuffleFromNobodyThatChangesNothingIsDisputed) {
+  const std::string ended = "setp.lt.u32 %p1, %r1, 16; @!%p1 ret; ";
+  const Left left = left_by(ended +
+                            "shfl.sync.idx.b32 %r5, %r1, 20, 31, -1; mul.lo.u32 %r5, %r5, 0; "
+                            "st.global.u32 [%rd2], %r5;");
+  EXPECT_EQ(left.fault, Fault::None);
+  EXPECT_EQ(left.suspicions, std::vector<Fault>{Fault::UninitializedAssumed});
+}
+
 // CC is followed as a register is.
 TEST(RunUndefined, ACarryHandsOnWhatNothingWrote) {
   EXPECT_EQ(fault_of(std::string(load) + "add.cc.u32 %r6, %r5, %r5; addc.u32 %r6, %r1, %r1; "

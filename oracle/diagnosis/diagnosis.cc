@@ -95,6 +95,7 @@ class Story {
         return fmt::format("; {} found that one failed", place_text(p_, f_.hint));
       case Fault::FirstCtaUndefined:
       case Fault::ShuffleSourceInactive:
+      case Fault::LocalUninitialized:
       case Fault::SharedUninitialized:
       case Fault::UninitializedAssumed:
         return f_.hint.statement >= 0

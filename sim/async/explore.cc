@@ -565,7 +565,8 @@ Report settle_contents(const Program& program, const ExploreOptions& options, Re
 // Of what a load brought, whose bytes nobody wrote, not even too late; or of what the executor followed.
 bool is_use_of_unwritten(const Finding& finding) {
   if (finding.fault == Fault::RegisterUninitialized) return finding.registers.count == 0;
-  if (finding.fault == Fault::ShuffleSourceInactive) return true;
+  if (finding.fault == Fault::ShuffleSourceInactive || finding.fault == Fault::LocalUninitialized)
+    return true;
   return finding.fault == Fault::SharedUninitialized && finding.at_kind == AccessKind::Load &&
          finding.earlier.statement < 0;
 }

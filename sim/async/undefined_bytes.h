@@ -1,6 +1,6 @@
 // Shared memory whose bytes nobody knows: read before anything has written them, or filled by a store of such a value. Registers of
-// compiled kernels that nothing has written are held to the same (sim/run/unwritten_registers.h), and so is what shfl takes from
-// nobody (sim/run/shuffle.h).
+// compiled kernels that nothing has written are held to the same (sim/run/unwritten_registers.h), and so are local memory, and
+// what shfl takes from nobody (sim/run/shuffle.h).
 //
 // To read them is no Fault: that something depends on them is. A row beyond the end that ldmatrix brings, whose products nobody
 // stores, and the element behind a tile that a merge looks at but does not take are in published kernels. Whoever executes the

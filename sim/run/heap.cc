@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "sim/run/local_bytes.h"
+
 namespace tcq::run {
 namespace {
 
@@ -72,11 +74,18 @@ class Heap {
   std::uint64_t begin_;
 };
 
-// Of a lane, where a list has a variable for a call.
+// Where in local memory a list has a variable for a call.
+std::uint64_t local_at(const Executor& x, const Value& list) {
+  return x.kernel().variables[x.item(list, 0).index].address - local_window;
+}
 std::uint8_t* argument(Executor& x, const Value& list, int lane) {
-  const Value& variable = x.item(list, 0);
-  const std::uint64_t at = x.kernel().variables[variable.index].address - local_window;
-  return x.state.local.data() + static_cast<std::size_t>(lane) * x.kernel().local_bytes + at;
+  return x.state.local.data() + static_cast<std::size_t>(lane) * x.kernel().local_bytes +
+         local_at(x, list);
+}
+
+void give_result(Executor& x, std::uint64_t block, int lane) {
+  std::memcpy(argument(x, x.value(0), lane), &block, sizeof block);
+  mark_local(x, {lane, local_at(x, x.value(0)), static_cast<int>(sizeof block)}, {});
 }
 
 }  // namespace
@@ -95,7 +104,7 @@ void call_heap(Executor& x) {
     }
     const auto block = heap.take(number);
     if (!block) return x.fail(Fault::UnmodelledInstruction, lane);
-    std::memcpy(argument(x, x.value(0), lane), &*block, sizeof *block);
+    give_result(x, *block, lane);
   });
 }
 

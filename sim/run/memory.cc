@@ -10,6 +10,7 @@
 
 #include "sim/run/executor.h"
 #include "sim/run/heap.h"
+#include "sim/run/local_bytes.h"
 #include "sim/run/poll.h"
 #include "sim/run/undefined.h"
 #include "sim/run/update.h"
@@ -345,19 +346,13 @@ machine::ByteRange bytes_in(const Target& t, int begin, int count) {
   return {at, at + static_cast<std::uint32_t>(count)};
 }
 
-std::span<std::uint8_t> marks_of(Executor& x, const Target& t, int lane, int begin, int count) {
-  const std::size_t first = static_cast<std::size_t>(lane) * x.kernel().local_bytes + t.at;
-  return std::span(x.state.undefined.local)
-      .subspan(first + static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+LocalRange local_range(const Target& t, int lane, int begin, int count) {
+  return {lane, t.at + static_cast<std::uint64_t>(begin), count};
 }
-void mark_local(Executor& x, const Target& t, int lane, int begin, int count, Undefined value) {
-  UndefinedValues& u = x.state.undefined;
-  const bool is_undefined = (value.lanes >> lane & 1) != 0;
-  if (u.local.empty() && !is_undefined) return;
-  const Undefined held{u.local.empty() ? 0 : ~0u, u.local_from};
-  u.local.resize(x.state.local.size());
-  std::ranges::fill(marks_of(x, t, lane, begin, count), is_undefined);
-  if (is_undefined) u.local_from = both(x, value, held).from;
+bool may_be_local(const Executor& x) {
+  const Space space = x.form().space();
+  return x.kernel().local_bytes != 0 && space != Space::Global && space != Space::Const &&
+         !ptx::is_shared(space);
 }
 
 // What a store stores of them: kept with the bytes, and used where those are not the CTA's or the thread's own.
@@ -371,7 +366,7 @@ void follow_stored(Executor& x, const std::array<Target, 32>& targets, int each,
       const auto l = static_cast<std::size_t>(lane);
       const Target& t = targets[l];
       const std::uint32_t bit = value.lanes & 1u << lane;
-      if (t.memory == Local) mark_local(x, t, lane, begin, each, value);
+      if (t.memory == Local) mark_local(x, local_range(t, lane, begin, each), value);
       if (bit == 0 || t.memory == Local) return;
       const bool stays = t.memory == Shared && !synchronises(x.form());
       if (!stays || is_racing(x, value)) return use(x, value);
@@ -384,8 +379,8 @@ void follow_stored(Executor& x, const std::array<Target, 32>& targets, int each,
 
 // What a load has brought of them.
 void follow_loaded(Executor& x) {
-  if (x.c.unwritten_reads.empty() || x.form().opcode != Opcode::Ld || synchronises(x.form()))
-    return;
+  const bool may_bring = !x.c.unwritten_reads.empty() || may_be_local(x);
+  if (!may_bring || x.form().opcode != Opcode::Ld || synchronises(x.form())) return;
   const auto targets = targets_of(x, address_operand(x, false));
   if (!targets) return;
   const std::uint32_t mine = follow_reads(x), unwritten = unwritten_read(x, mine);
@@ -400,9 +395,8 @@ void follow_loaded(Executor& x) {
       if (!is_own(t)) from = racing_read(x, mine, lane);
       if (!from && t.memory == Shared)
         from = undefined_from(x.c, cta_of(x, t), bytes_in(t, begin, each), unwritten);
-      else if (t.memory == Local && !x.state.undefined.local.empty() &&
-               std::ranges::count(marks_of(x, t, lane, begin, each), 1) != 0)
-        from = x.state.undefined.local_from;
+      else if (t.memory == Local)
+        from = local_from(x, local_range(t, lane, begin, each));
       if (!from) return;
       value = both(x, value, {1u << lane, *from});
     });
@@ -487,7 +481,7 @@ void access_memory(Executor& x, bool stores) {
   if (!fits) return x.fail(Fault::UnmodelledInstruction, std::countr_zero(x.group.active));
   if (stores) gather(x, data_operand(x, stores), each);
   std::vector<Filled> filled;
-  if (stores && has_undefined(x)) follow_stored(x, *targets, each, filled);
+  if (stores && (has_undefined(x) || may_be_local(x))) follow_stored(x, *targets, each, filled);
   x.group.result = stores ? Result::None : Result::Load;
   const std::uint32_t all = x.group.active;
   std::uint32_t own = 0;

@@ -33,7 +33,7 @@ void set(Executor& x, Slot slot, Undefined what, std::uint32_t lanes) {
   u.held += (all.lanes != 0 ? 1u : 0u) - (u.lanes[slot] != 0 ? 1u : 0u);
   u.lanes[slot] = all.lanes;
   u.from[slot] = all.from;
-  if (u.held != 0 || !u.branches.empty() || !u.local.empty()) return;
+  if (u.held != 0 || !u.branches.empty()) return;
   u.lanes.clear();
   u.from.clear();
 }
@@ -170,9 +170,9 @@ Undefined shuffled(const Executor& x, Undefined moved, const Op& op, const alu::
 // The operands of its lanes but the first one, which shfl moves.
 void use_directions(Executor& x, const Op& op, std::uint32_t lanes) {
   const auto ins = x.kernel().ins(op);
-  const std::size_t masks = x.form().opcode == Opcode::ShflSync ? 1 : 0;
-  use(x, any_of(x, ins.subspan(1, ins.size() - 1 - masks), lanes));
-  use_bound(x, any_of(x, ins.last(masks), lanes));
+  const std::size_t mask = x.form().opcode == Opcode::ShflSync ? 1 : 0;
+  use(x, any_of(x, ins.subspan(1, ins.size() - 1 - mask), lanes));
+  use_bound(x, any_of(x, ins.last(mask), lanes));
 }
 void set_shuffled(Executor& x, const Op& op, Undefined got, std::uint32_t lanes) {
   const auto outs = x.kernel().outs(op);
@@ -279,7 +279,8 @@ namespace {
 bool names_origin(const machine::UnwrittenRead& read) {
   switch (read.finding.fault) {
     case Fault::FirstCtaUndefined:
-    case Fault::ShuffleSourceInactive: return true;
+    case Fault::ShuffleSourceInactive:
+    case Fault::LocalUninitialized: return true;
     default: return read.racing == 0 && read.access != 0;
   }
 }

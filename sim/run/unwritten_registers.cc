@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/run/local_bytes.h"
+
 namespace tcq::run {
 namespace {
 
@@ -100,6 +102,7 @@ void assume(machine::Contents contents, const Kernel& kernel, machine::Warp& war
 
 void follow_unwritten(const Kernel& kernel, machine::ClusterState& c, machine::Warp& warp,
                       WarpState& state) {
+  begin_local(c, state);
   if (kernel.unwritten.empty()) return;
   UndefinedValues& undefined = state.undefined;
   undefined.lanes.assign(kernel.slot_count, 0);

@@ -15,7 +15,7 @@ namespace tcq::run {
 // Fills Kernel::unwritten. Requires: operands are listed, and the blocks' edges known.
 void list_unwritten(Kernel& kernel);
 
-// At the warp's first instruction.
+// At the warp's first instruction; of local memory: local_bytes.h.
 void follow_unwritten(const Kernel& kernel, machine::ClusterState& c, machine::Warp& warp,
                       WarpState& state);
 

@@ -85,13 +85,14 @@ struct UndefinedBranch {
   ptx::Index at = 0, meet = 0;
   std::uint32_t lanes = 0, from = 0;
 };
+enum class LocalByte : std::uint8_t { Defined, Unwritten, Filled };
 struct UndefinedValues {
   std::vector<std::uint32_t> lanes, from;
-  std::size_t held = 0;                   // registers some of whose lanes do
-  std::vector<UndefinedBranch> branches;  // whose lanes have not all met again
+  std::size_t held = 0;                       // registers some of whose lanes do
+  std::vector<UndefinedBranch> branches;      // whose lanes have not all met again
   std::map<ptx::Index, std::uint32_t> reads;  // of an instruction: read_here()
-  std::vector<std::uint8_t> local;
-  std::uint32_t local_from = 0;
+  std::vector<LocalByte> local;
+  std::uint32_t local_from = ~0u;  // of those that a store filled with them
 };
 
 struct WarpState {
@@ -111,7 +112,8 @@ struct WarpState {
       {};                   // of each lane: the word that it was the last to change by an atomic
   std::uint64_t clock = 0;  // of the first of them
   int clock_reads = 0;      // since the newest
-  std::uint64_t stores_at_once = 0;  // plain ones to global memory, of which VainRounds is told nothing
+  std::uint64_t stores_at_once =
+      0;  // plain ones to global memory, of which VainRounds is told nothing
 };
 
 }  // namespace tcq::run

@@ -299,6 +299,46 @@ TEST(RunUndefined, ARegisterWhoseValueChangesNothingIsDisputed) {
   }
 }
 
+// Each lane's own: bytes that it has not stored, whatever lies beside them.
+TEST(RunUndefined, LocalMemoryThatNothingWroteIsFoundWhereSomethingDependsOnIt) {
+  const std::string own = ".local .align 16 .b8 mine[64]; mov.u64 %rd9, mine; ";
+  const std::string generic = own + "cvta.local.u64 %rd8, %rd9; ";
+  const std::string store = "st.global.u32 [%rd2], %r6;";
+  const std::string used[] = {
+      own + "ld.local.u32 %r6, [%rd9+8];" + store,
+      own + "st.local.u32 [%rd9+8], %r1; ld.local.u32 %r6, [%rd9+4];" + store,
+      own + "st.local.u8 [%rd9+8], %r1; ld.local.u32 %r6, [%rd9+8];" + store,
+      own + "@%p1 st.local.u32 [%rd9], %r1; ld.local.u32 %r6, [%rd9];" + store,
+      own + "st.local.u32 [%rd9], %r1; ld.local.v2.u32 {%r7, %r6}, [%rd9];" + store,
+      own + "ld.local.u32 %r6, [%rd9]; st.local.u32 [%rd9+16], %r6; ld.local.u32 %r6, [%rd9+16];" +
+          store,
+      own + "ld.local.u32 %r7, [%rd9]; st.shared.u32 [%r4], %r7; ld.shared.u32 %r6, [%r4];" + store,
+      own + "ld.local.u32 %r7, [%rd9]; setp.eq.u32 %p2, %r7, 7; @%p2 st.global.u32 [%rd2], 1;",
+      generic + "ld.u32 %r6, [%rd8];" + store,
+      generic + "st.u32 [%rd8+4], %r1; ld.u32 %r6, [%rd8];" + store};
+  for (const std::string& rest : used) EXPECT_EQ(fault_of(rest), Fault::LocalUninitialized) << rest;
+  const std::string unused[] = {
+      own + "ld.local.u32 %r7, [%rd9]; add.u32 %r7, %r7, 1;",
+      own + "st.local.u32 [%rd9+8], %r1; ld.local.u32 %r6, [%rd9+8];" + store,
+      own + "@%p1 st.local.u32 [%rd9], %r1; ld.local.u32 %r6, [%rd9]; @%p1 " + store,
+      own + "st.local.u32 [%rd9], %r1; ld.local.v2.u32 {%r6, %r7}, [%rd9];" + store,
+      own + "st.local.v4.u32 [%rd9], {%r1, %r1, %r1, %r1}; ld.local.u16 %r6, [%rd9+14];" + store,
+      own + "ld.local.u32 %r7, [%rd9]; st.local.u32 [%rd9], %r1; ld.local.u32 %r6, [%rd9];" + store,
+      generic + "st.u32 [%rd8+4], %r1; ld.local.u32 %r6, [%rd9+4];" + store};
+  for (const std::string& rest : unused) {
+    const Left left = left_by(rest);
+    EXPECT_EQ(left.fault, Fault::None) << rest;
+    EXPECT_TRUE(left.suspicions.empty()) << rest;
+  }
+  const Left same = left_by(own + "ld.local.u32 %r6, [%rd9]; mul.lo.u32 %r6, %r6, 0;" + store);
+  EXPECT_EQ(same.suspicions, std::vector<Fault>{Fault::UninitializedAssumed});
+  EXPECT_EQ(fault_of(own + "st.local.u32 [%rd9+64], %r1;"), Fault::AddressNowhere);
+  // What another read brought stays that read's.
+  EXPECT_EQ(fault_of(own + load + "st.local.u32 [%rd9], %r5; ld.local.v2.u32 {%r6, %r7}, [%rd9];" +
+                     store),
+            Fault::SharedUninitialized);
+}
+
 // What shfl takes from a lane that does not take part: not in the mask, gone, elsewhere, not of the block.
 TEST(RunUndefined, AShuffleFromALaneThatTakesNoPartIsFoundWhereItIsUsed) {
   const std::string store = "st.global.u32 [%rd2], %r5;";

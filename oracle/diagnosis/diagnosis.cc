@@ -149,6 +149,9 @@ class Story {
         return ", and only the thread that accesses the bytes has executed a fence.proxy.async "
                "since";
       case Fault::ReductionOrder: return ", and the result depends on which comes first";
+      case Fault::ReadOnlyWritten:
+      case Fault::ReadOnlyWrittenUncached:
+        return ", and .nc says that nobody writes it while the kernel runs";
       case Fault::DataRace:
       case Fault::VectorPollAssumed:
       case Fault::UnchangedStoreRace:

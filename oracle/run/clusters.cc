@@ -196,7 +196,7 @@ bool run_before(const Job& job, const StoredSchedule& stored, const Lent& memory
     if (found.finding)
       throw UsageError(fmt::format("--replay: cluster {} before it does not end as it did: {}",
                                    cluster, info(found.finding->fault).name));
-    machine::apply(found.changes, memory->bytes);
+    machine::apply(found.changes, *memory);
     clusters.ran(found.cancelled);
   }
   if (clusters.is_done())
@@ -383,7 +383,7 @@ Report run_clusters(const Job& job, std::vector<std::uint8_t>& global, gemm::Pro
       add_difference(job, found.differs_at,
                      {job.identity, job.request.sample, cluster, std::move(*found.other_schedule)},
                      report);
-    machine::apply(found.changes, memory->bytes);
+    machine::apply(found.changes, *memory);
     report.cancelled += found.cancelled;
     clusters.ran(found.cancelled);
   }
@@ -407,12 +407,14 @@ Report replay_cluster(const Job& job, const StoredSchedule& stored,
   const Lent memory = memory_of(global);
   PendingClusters clusters(clusters_to_run(stored.sample, report.clusters), job.request.resident);
   report.interrupted = !is_together && !run_before(job, stored, memory, report, clusters, progress);
-  global = std::move(memory->bytes);
   report.exhaustive = false;
-  if (report.interrupted) return report;
+  if (report.interrupted) {
+    global = std::move(memory->bytes);
+    return report;
+  }
   const machine::Program program =
-      is_together ? together_program(job, global)
-                  : make_program(job.kernel, launch_of_next(job, clusters), stored.cluster, global);
+      is_together ? together_program(job, memory->bytes)
+                  : make_program(job.kernel, launch_of_next(job, clusters), stored.cluster, memory);
   const machine::Replay again = machine::replay(program, stored.schedule);
   if (again.misfit == machine::Misfit::OtherProgram)
     throw UsageError(

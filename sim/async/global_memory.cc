@@ -5,10 +5,26 @@
 
 namespace tcq::machine {
 
-void apply(const GlobalChanges& changes, std::vector<std::uint8_t>& bytes) {
+bool ByteSet::holds_any(ByteRange range) const {
+  if (pages_.empty()) return false;
+  for (std::size_t byte = range.begin; byte < range.end;) {
+    const auto page = pages_.find(byte / page_bytes);
+    const std::size_t end = std::min<std::size_t>(range.end, (byte / page_bytes + 1) * page_bytes);
+    for (; page != pages_.end() && byte < end; ++byte)
+      if (page->second.test(byte % page_bytes)) return true;
+    byte = end;
+  }
+  return false;
+}
+
+void apply(const GlobalChanges& changes, LaunchMemory& memory) {
   for (const PageChange& change : changes)
-    std::copy(change.bytes.begin(), change.bytes.end(),
-              bytes.begin() + static_cast<std::ptrdiff_t>(change.begin));
+    for (std::size_t i = 0; i < change.bytes.size(); ++i) {
+      std::uint8_t& byte = memory.bytes[change.begin + i];
+      if (byte == change.bytes[i]) continue;
+      byte = change.bytes[i];
+      memory.written.add(change.begin + i);
+    }
 }
 
 ProgramMemory::ProgramMemory(const ProgramMemory& other) {
@@ -19,6 +35,7 @@ ProgramMemory::ProgramMemory(const ProgramMemory& other) {
   }
   launch_ = std::make_shared<LaunchMemory>();
   launch_->bytes = from.bytes;
+  launch_->written = from.written;
 }
 
 GlobalMemory::GlobalMemory(const std::shared_ptr<LaunchMemory>& of) : memory_(of) {
@@ -31,6 +48,7 @@ GlobalMemory::GlobalMemory(const GlobalMemory& other)
       before_(other.before_),
       last_kept_(other.last_kept_) {
   memory_->bytes = other.bytes();
+  memory_->written = other.memory_->written;
   memory_->holder = this;
 }
 
@@ -42,6 +60,7 @@ GlobalMemory::~GlobalMemory() {
 std::shared_ptr<LaunchMemory> GlobalMemory::given() const {
   auto memory = std::make_shared<LaunchMemory>();
   memory->bytes = memory_->bytes;
+  memory->written = memory_->written;
   put_back(memory->bytes);
   return memory;
 }

@@ -7,6 +7,7 @@
 // what the launch gave. A copy of a program has bytes of its own: another thread explores such a copy.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,9 +22,21 @@ namespace tcq::machine {
 
 class GlobalMemory;
 
+// Bytes, by pages.
+class ByteSet {
+ public:
+  void add(std::size_t byte) { pages_[byte / page_bytes].set(byte % page_bytes); }
+  bool holds_any(ByteRange range) const;
+
+ private:
+  static constexpr std::size_t page_bytes = 4096;
+  std::map<std::size_t, std::bitset<page_bytes>> pages_;
+};
+
 // What a launch gives; the clusters of a grid may share it, one after the other.
 struct LaunchMemory {
   std::vector<std::uint8_t> bytes;
+  ByteSet written = {};                  // those that a cluster before has left otherwise
   const GlobalMemory* holder = nullptr;  // the execution that has it
 };
 
@@ -52,7 +65,7 @@ struct PageChange {
   friend bool operator==(const PageChange&, const PageChange&) = default;
 };
 using GlobalChanges = std::vector<PageChange>;  // ascending
-void apply(const GlobalChanges& changes, std::vector<std::uint8_t>& bytes);
+void apply(const GlobalChanges& changes, LaunchMemory& memory);
 
 class GlobalMemory {
  public:
@@ -74,6 +87,9 @@ class GlobalMemory {
   std::vector<std::uint8_t>& bytes() { return memory_->bytes; }
   const std::vector<std::uint8_t>& bytes() const { return memory_->bytes; }
   std::size_t size() const { return memory_->bytes.size(); }
+
+  // By a cluster before.
+  bool was_written(ByteRange range) const { return memory_->written.holds_any(range); }
 
   GlobalChanges changes() const;
   // The first byte that is another one than in an execution that has left those changes; none: all are alike.

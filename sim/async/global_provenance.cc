@@ -114,6 +114,17 @@ AccessId GlobalProvenance::writer(std::uint32_t offset) const {
   return page == pages_.end() ? 0 : page->second.writer(offset);
 }
 
+std::uint32_t GlobalProvenance::first_written(ByteRange range) const {
+  for (std::uint32_t begin = range.begin; begin < range.end;) {
+    const std::uint32_t end = std::min(range.end, (begin / page_bytes + 1) * page_bytes);
+    const auto page = pages_.find(begin / page_bytes);
+    const std::uint32_t at = page == pages_.end() ? end : page->second.first_written({begin, end});
+    if (at != end) return at;
+    begin = end;
+  }
+  return range.end;
+}
+
 std::size_t GlobalProvenance::bytes() const {
   std::size_t bytes = 0;
   for (const auto& [number, page] : pages_) bytes += sizeof page + page.bytes();

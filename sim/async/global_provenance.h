@@ -79,7 +79,8 @@ class GlobalProvenance {
     pages_.at(range.begin / page_bytes).for_each_reader(range, log, visit);
   }
 
-  AccessId writer(std::uint32_t offset) const;  // 0: none of this execution
+  AccessId writer(std::uint32_t offset) const;         // 0: none of this execution
+  std::uint32_t first_written(ByteRange range) const;  // as that of Provenance
 
   template <class Visit>
   void for_each_page(Visit visit) {

@@ -370,6 +370,13 @@ class Provenance {
   }
 
   AccessId writer(std::uint32_t address) const { return cells_.at(address - base_).writer; }
+  // The first of these bytes that something has written; the end where nothing has.
+  std::uint32_t first_written(ByteRange range) const {
+    const std::uint32_t end = range.end - base_;
+    std::uint32_t at = range.begin - base_;
+    while (at < end && cells_.at(at).writer == 0) at = cells_.end_of_run(at, end);
+    return at + base_;
+  }
   // Of all these chunks of 16 bytes; 0: they have several, or none, or not all of them are there.
   AccessId only_writer(std::span<const std::uint32_t> chunks) const;
   std::size_t bytes() const { return cells_.memory(); }

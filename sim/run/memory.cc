@@ -12,6 +12,7 @@
 #include "sim/run/heap.h"
 #include "sim/run/local_bytes.h"
 #include "sim/run/poll.h"
+#include "sim/run/read_only.h"
 #include "sim/run/undefined.h"
 #include "sim/run/update.h"
 
@@ -533,8 +534,10 @@ void add_lane_accesses(Executor& x, const std::array<std::uint64_t, 32>& address
 void finish_load(Executor& x) {
   follow_loaded(x);
   const int each = element_bytes(x);
+  const auto registers = registers_of(x, data_operand(x, false));
+  if (is_read_only(x.form())) demand_read_only(x, each * static_cast<int>(registers.size()));
   int begin = 0;
-  for (const Value& reg : registers_of(x, data_operand(x, false))) {
+  for (const Value& reg : registers) {
     put(x, reg, begin, each);
     begin += each;
   }

@@ -42,7 +42,7 @@ TEST(GlobalMemory, GivesBackWhatItFound) {
   ASSERT_EQ(changes.size(), 3u);
   EXPECT_EQ(changes[2].begin, 3 * page);
   EXPECT_EQ(changes[2].bytes.size(), 5u);
-  machine::apply(changes, launch->bytes);
+  machine::apply(changes, *launch);
   EXPECT_EQ(launch->bytes, after);
 }
 

@@ -33,12 +33,14 @@ Fault PtxRun::go(const Shape& shape) {
   std::vector<std::uint64_t> all(run::clusters(launch_));
   std::iota(all.begin(), all.end(), 0);
   run::PendingClusters clusters(all, shape.resident);
+  auto given = std::make_shared<machine::LaunchMemory>();
+  given->bytes = global_;
   ran_ = 0;
   for (; !clusters.is_done(); clusters.ran(report_.cancelled), ++ran_) {
     launch_.pending = clusters.share();
     program_of_run_ = std::make_unique<machine::Program>(
-        run::make_program(ptx_->kernel, launch_, clusters.next(), global_));
-    std::vector<std::uint8_t> memory = program_of_run_->initial_global();
+        run::make_program(ptx_->kernel, launch_, clusters.next(), given));
+    const std::vector<std::uint8_t> memory = program_of_run_->initial_global();
     report_ = machine::explore(*program_of_run_, {.max_executions = shape.executions,
                                                   .random_executions = shape.explore,
                                                   .max_instructions = shape.instructions,
@@ -46,8 +48,9 @@ Fault PtxRun::go(const Shape& shape) {
     EXPECT_TRUE(program_of_run_->initial_global() == memory) << "an execution's writes are left";
     if (report_.outcome == machine::Outcome::Refused) return report_.refused.fault;
     if (report_.finding) return report_.finding->fault;
-    machine::apply(report_.changes, memory);
-    EXPECT_TRUE(report_.global == memory) << "a write is not among the changes";
+    given = std::make_shared<machine::LaunchMemory>(*given);
+    machine::apply(report_.changes, *given);
+    EXPECT_TRUE(report_.global == given->bytes) << "a write is not among the changes";
     global_ = report_.global;
   }
   return Fault::None;

@@ -12,6 +12,7 @@
 #include "sim/run/register_plan.h"
 #include "sim/run/tensor_maps.h"
 #include "sim/run/tensor_memory.h"
+#include "sim/run/tokens.h"
 #include "sim/run/undefined.h"
 
 namespace tcq::run {
@@ -236,7 +237,7 @@ bool is_parity(const Executor& x, const Value& value) {
   return fine;
 }
 
-// A token begins with the number of the phase that an arrival was counted in; a wait for it waits for its parity.
+// A token begins with the number of the phase that an arrival was counted in (tokens.h); a wait for it waits for its parity.
 bool make_try_wait(Executor& x) {
   const ptx::Form& form = x.form();
   const Slot predicate = x.slot(x.value(0));
@@ -246,6 +247,7 @@ bool make_try_wait(Executor& x) {
   x.group.result = comes_back ? Result::Passed : Result::Test;
   const bool only_shared = x.value(1).kind != ValueKind::AtTensor;
   if (!only_shared || !is_parity(x, x.value(2))) return false;
+  if (!form.has(Flag::Parity) && !demand_own_token(x)) return true;
   for_each_alike(
       x,
       [&](int lane) {
@@ -493,7 +495,7 @@ void finish_token(Executor& x) {
   x.for_each_lane(x.group.active, [&](int lane) {
     std::uint64_t state = 0;
     std::memcpy(&state, x.group.data[static_cast<std::size_t>(lane)].data(), sizeof state);
-    x.set_wide(x.slot(x.value(0)), lane, state);
+    x.set_wide(x.slot(x.value(0)), lane, token_of(state, shared_at(x, x.value(1), lane)));
   });
 }
 

@@ -350,6 +350,30 @@ TEST(RunMbarrier, ARelaxedWaitInFrontOfABarrierIsDisputed) {
   EXPECT_EQ(handed_over(arrives, one, ""), (Found{Fault::None, {Fault::AcquireAssumed}, {}}));
 }
 
+// Of another mbarrier; one that has gone through memory, and a number that is no state.
+TEST(RunMbarrier, AStateIsOfItsOwnMbarrier) {
+  const auto waits = [](const std::string& token, const std::string& wait) {
+    return run_alone(1,
+                     ".shared .align 8 .b64 other; mov.u32 %r10, other;"
+                     "mbarrier.init.shared.b64 [%r10], 1;"
+                     "mbarrier.arrive.shared.b64 %rd5, [%r9];"
+                     "mbarrier.arrive.shared.b64 %rd6, [%r10];" +
+                         token + "WAIT: mbarrier." + wait + "; @!%p3 bra WAIT;")
+        .fault;
+  };
+  const std::string test = "test_wait.shared.b64 %p3, ", tries = "try_wait.shared::cta.b64 %p3, ";
+  for (const std::string& how : {test, tries}) {
+    EXPECT_EQ(waits("", how + "[%r10], %rd5"), Fault::TokenOfOtherMbarrier);
+    EXPECT_EQ(waits("", how + "[%r9], %rd6"), Fault::TokenOfOtherMbarrier);
+    EXPECT_EQ(waits("", how + "[%r9], %rd5"), Fault::None);
+    EXPECT_EQ(waits("", how + "[%r10], %rd6"), Fault::None);
+    EXPECT_EQ(waits("mov.b64 %rd6, 0;", how + "[%r9], %rd6"), Fault::None);
+  }
+  const std::string moved = "st.global.u64 [%rd1], %rd5; ld.global.u64 %rd6, [%rd1];";
+  EXPECT_EQ(waits(moved, test + "[%r9], %rd6"), Fault::None);
+  EXPECT_EQ(waits(moved, test + "[%r10], %rd6"), Fault::TokenOfOtherMbarrier);
+}
+
 // Numbers in registers, which ptxas does not see.
 TEST(RunMbarrier, AParityIsNoughtOrOne) {
   const auto waits = [](const char* parity) {

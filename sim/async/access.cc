@@ -366,12 +366,12 @@ void take_as_known(const Step& s, const Access& earlier, const Access& next, int
   const auto fences = [&](Stream stream) {
     if (stream != 0) clock.raise(stream, relied_on(s, earlier, next, cta, stream));
   };
-  fences(s.c.streams.fences(earlier.warp, earlier.is_global));
+  fences(s.c.streams.fences(earlier.warp, fenced_memory(earlier)));
   for (int lane = 0; lane < warp_threads; ++lane)
-    fences(s.c.streams.lane_fences(earlier.warp, lane, earlier.is_global));
+    fences(s.c.streams.lane_fences(earlier.warp, lane, fenced_memory(earlier)));
   // Of a write that another warp of the warpgroup made: it has fenced it, or owes that (gathered.h).
   if (next.kind == AccessKind::WgmmaRead)
-    clock.raise(s.c.streams.fences(earlier.warp, earlier.is_global), earlier.fences + 1);
+    clock.raise(s.c.streams.fences(earlier.warp, fenced_memory(earlier)), earlier.fences + 1);
 }
 
 // Where that rests on what published kernels rely on, so may that the values of a load were used by then.
@@ -439,7 +439,8 @@ bool record_in(Memory& memory, Step& s, AccessId access, int cta, ByteRange byte
 }  // namespace
 
 bool record(Step& s, AccessId access, int cta, ByteRange bytes) {
-  const Access& a = s.c.log[access];
+  Access& a = s.c.log[access];
+  a.is_of_peer = cta != s.warp.cta;
   const bool is_unfollowed = is_async(a.kind) || a.is_strong || !a.is_followed;
   if (!is_write(a.kind) && is_unfollowed) use_undefined(s.c, cta, bytes);
   return record_in(s.c.cta(cta).provenance, s, access, cta, bytes);

@@ -177,7 +177,7 @@ std::uint32_t lanes_without_fence(const Access& access, std::uint32_t lanes, con
   std::uint32_t unfenced = 0;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const Stream stream = streams.lane_fences(access.warp, lane, access.is_global);
+    const Stream stream = streams.lane_fences(access.warp, lane, fenced_memory(access));
     if (stream == 0 || clock.at(stream) <= access.fences) unfenced |= 1u << lane;
   }
   return unfenced;
@@ -288,7 +288,7 @@ bool is_performed(const Access& load, const Clock& clock, const Streams& streams
 }
 
 bool is_fenced(const Access& access, ByteRange range, const Clock& clock, const Streams& streams) {
-  if (clock.at(streams.fences(access.warp, access.is_global)) > access.fences) return true;
+  if (clock.at(streams.fences(access.warp, fenced_memory(access))) > access.fences) return true;
   const std::uint32_t unfenced = lanes_without_fence(access, access.lanes, clock, streams);
   if (unfenced == 0 || access.width == 0) return unfenced == 0;
   for (std::uint32_t address = range.begin; address < range.end; ++address)

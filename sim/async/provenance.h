@@ -94,6 +94,7 @@ struct Access {
   bool is_narrow : 1 = false;      // a strong one of scope .cta, where there are several CTAs
   bool is_vector : 1 = false;      // a load or store of 16 bytes by each lane
   bool is_global : 1 = false;      // of global memory, whose proxy fences count
+  bool is_of_peer : 1 = false;     // of another CTA's shared memory
   bool is_plain_bulk : 1 = false;  // CopyRead by cp.async.bulk without a tensor map
   bool shares_bytes = false;       // lanes of a table have bytes in common
   bool is_red_async = false;       // `operation` as of CopyReduce
@@ -112,6 +113,14 @@ struct Access {
   };
 };
 static_assert(sizeof(Access) <= 64);
+// What a proxy fence names: the shared memory of its CTA, global memory, that of other CTAs of the cluster.
+enum class FencedMemory : std::uint8_t { Own, Global, Peers };
+inline constexpr Stream fenced_memories = 3;
+constexpr FencedMemory fenced_memory(const Access& access) {
+  return access.is_global    ? FencedMemory::Global
+         : access.is_of_peer ? FencedMemory::Peers
+                             : FencedMemory::Own;
+}
 // Lanes that access the byte; the first of them, or the access's first.
 std::uint32_t lanes_at(const Access& access, std::uint32_t address);
 int lane_at(const Access& access, std::uint32_t address);
@@ -139,25 +148,28 @@ class Streams {
  public:
   Streams(int warps, int warpgroups)
       : warps_(static_cast<Stream>(warps)),
-        next_(3 * warps_ + static_cast<Stream>(warpgroups)),
-        lane_fences_(2 * static_cast<std::size_t>(warps) * 32),
+        next_((1 + fenced_memories) * warps_ + static_cast<Stream>(warpgroups)),
+        lane_fences_(fenced_memories * static_cast<std::size_t>(warps) * 32),
         lane_epochs_(static_cast<std::size_t>(warps) * 32),
         performed_(static_cast<std::size_t>(warps)),
         tracked_(static_cast<std::size_t>(warps)) {}
 
   Stream epochs(int warp) const { return static_cast<Stream>(warp); }
-  // Proxy fences of shared or of global memory.
-  Stream fences(int warp, bool global) const {
-    return warps_ + 2 * static_cast<Stream>(warp) + (global ? 1 : 0);
+  // Proxy fences.
+  Stream fences(int warp, FencedMemory memory) const {
+    return warps_ + fenced_memories * static_cast<Stream>(warp) + static_cast<Stream>(memory);
   }
-  Stream groups(int warpgroup) const { return 3 * warps_ + static_cast<Stream>(warpgroup); }
+  Stream groups(int warpgroup) const {
+    return (1 + fenced_memories) * warps_ + static_cast<Stream>(warpgroup);
+  }
   Stream make() { return next_++; }
   // Fences executed by some lanes of a warp only; 0: none yet.
-  Stream lane_fences(int warp, int lane, bool global) const {
-    return lane_fences_[2 * index(warp, lane) + (global ? 1 : 0)];
+  Stream lane_fences(int warp, int lane, FencedMemory memory) const {
+    return lane_fences_[fenced_memories * index(warp, lane) + static_cast<std::size_t>(memory)];
   }
-  Stream make_lane_fences(int warp, int lane, bool global) {
-    Stream& stream = lane_fences_[2 * index(warp, lane) + (global ? 1 : 0)];
+  Stream make_lane_fences(int warp, int lane, FencedMemory memory) {
+    Stream& stream =
+        lane_fences_[fenced_memories * index(warp, lane) + static_cast<std::size_t>(memory)];
     if (stream == 0) stream = make();
     return stream;
   }

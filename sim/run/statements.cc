@@ -281,11 +281,17 @@ bool make_proxy_fence(Executor& x) {
   const auto proxy = x.form().get<ptx::Proxy>();
   const ptx::Space space = x.form().space();
   const bool is_restricted = proxy == ptx::Proxy::AsyncGeneric;  // to shared memory
+  const auto semantics = x.form().get<Semantics>();
+  const bool is_shared = space != ptx::Space::Global;
   if (proxy == ptx::Proxy::Async || is_restricted)
-    x.add(machine::FenceProxyAsync{.shared = space != ptx::Space::Global,
-                                   .global = !ptx::is_shared(space) && !is_restricted},
+    x.add(machine::FenceProxyAsync{.shared = is_shared,
+                                   .global = !ptx::is_shared(space) && !is_restricted,
+                                   .peers = is_shared && space != ptx::Space::SharedCta,
+                                   .releases = !is_restricted || semantics != Semantics::Acquire,
+                                   .acquires = !is_restricted || semantics != Semantics::Release},
           x.group.active);
   if (proxy == ptx::Proxy::TensormapGeneric) add_tensormap_fence(x);
+  if (is_restricted) return make_memory_fence(x);
   if (proxy != ptx::Proxy::Async) x.add(machine::FenceMemory{}, x.group.active);
   return true;
 }

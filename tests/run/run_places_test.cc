@@ -155,5 +155,80 @@ TEST(RunPlaces, AProxyFenceOfAnotherMemory) {
   }
 }
 
+// Each CTA of a pair stores into its peer's bytes, which the peer then copies out.
+TEST(RunPlaces, AProxyFenceOfTheOwnMemoryLeavesOutThePeers) {
+  const auto fault = [](const std::string& fence, const std::string& whose) {
+    PtxRun run(kernel(R"(
+    .shared .align 128 .b8 x[128];
+    mov.u32 %r2, x;
+    mov.u32 %r3, %cluster_ctarank;
+    xor.b32 %r4, %r3, )" +
+                      whose + R"(;
+    mapa.shared::cluster.u32 %r5, %r2, %r4;
+    mad.lo.u32 %r5, %r1, 4, %r5;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    st.shared::cluster.u32 [%r5], %r1;
+    )" + fence + R"(
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    mad.wide.u32 %rd3, %r3, 128, %rd1;
+    setp.eq.u32 %p1, %r1, 0;
+    @!%p1 bra met;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd3], [%r2], 128;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+  met:)"));
+    run.pass(run.array<std::uint32_t>(64));
+    return run.go({.grid = {2}, .cluster = {2}});
+  };
+  const char* peers = "1";
+  const char* own = "0";
+  EXPECT_EQ(fault("fence.proxy.async.shared::cta;", peers), Fault::ProxyFenceMissing);
+  EXPECT_EQ(fault("fence.proxy.async.global;", peers), Fault::ProxyFenceMissing);
+  EXPECT_EQ(fault("fence.proxy.async.shared::cluster;", peers), Fault::None);
+  EXPECT_EQ(fault("fence.proxy.async;", peers), Fault::None);
+  EXPECT_EQ(fault("fence.proxy.async.shared::cta;", own), Fault::None);
+}
+
+// The writer's side is .release, that of the thread which copies .acquire.
+TEST(RunPlaces, AProxyFenceOfOneDirection) {
+  const std::string of = "fence.proxy.async::generic.";
+  const std::string release = of + "release.sync_restrict::shared::cta.cluster;";
+  const std::string acquire = of + "acquire.sync_restrict::shared::cluster.cluster;";
+  struct Said {
+    Fault fault = Fault::None;
+    std::vector<Fault> suspicions;
+  };
+  const auto said = [](const std::string& writer, const std::string& reader) {
+    PtxRun run(kernel(R"(
+    .shared .align 128 .b8 x[256];
+    mov.u32 %r2, x;
+    mad.lo.u32 %r3, %r1, 4, %r2;
+    setp.lt.u32 %p2, %r1, 32;
+    @!%p2 bra wait;
+    st.shared.u32 [%r3], %r1;
+    )" + writer + R"(
+  wait:
+    bar.sync 0;
+    setp.eq.u32 %p1, %r1, 32;
+    @!%p1 bra met;
+    )" + reader + R"(
+    cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 128;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+  met:)"));
+    run.pass(run.array<std::uint32_t>(64));
+    Said result{run.go({.block = {64}}), {}};
+    for (const machine::Finding& f : run.report().suspicions) result.suspicions.push_back(f.fault);
+    return result;
+  };
+  EXPECT_EQ(said(release, acquire).fault, Fault::None);
+  EXPECT_TRUE(said(release, acquire).suspicions.empty());
+  EXPECT_EQ(said(acquire, "").fault, Fault::ProxyFenceMissing);
+  EXPECT_EQ(said("", release).fault, Fault::ProxyFenceMissing);
+  EXPECT_EQ(said("", acquire).suspicions, std::vector<Fault>{Fault::ProxyFenceByReader});
+}
+
 }  // namespace
 }  // namespace tcq::tests

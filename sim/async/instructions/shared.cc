@@ -208,15 +208,18 @@ void StoreMatrices::execute(Step& s) const {
 
 namespace {
 
-void fence_proxy(Step& s, bool global) {
+void release_to_proxy(Step& s, FencedMemory memory) {
   const int warp = s.warp.number;
   if (s.lanes == all_lanes) {
-    s.warp.clock.raise(s.c.streams.fences(warp, global), s.warp.fences);
+    s.warp.clock.raise(s.c.streams.fences(warp, memory), s.warp.fences);
   } else {
     s.for_each_lane([&](int lane) {
-      s.warp.clock.raise(s.c.streams.make_lane_fences(warp, lane, global), s.warp.fences);
+      s.warp.clock.raise(s.c.streams.make_lane_fences(warp, lane, memory), s.warp.fences);
     });
   }
+}
+
+void acquire_from_proxy(Step& s, bool global) {
   std::vector<FenceClock>& at_fence = s.warp.at_fence[global];
   for (FenceClock& fence : at_fence) fence.lanes &= ~s.lanes;
   std::erase_if(at_fence, [](const FenceClock& fence) { return fence.lanes == 0; });
@@ -227,8 +230,11 @@ void fence_proxy(Step& s, bool global) {
 
 void FenceProxyAsync::execute(Step& s) const {
   ++s.warp.fences;
-  if (shared) fence_proxy(s, false);
-  if (global) fence_proxy(s, true);
+  if (releases && shared) release_to_proxy(s, FencedMemory::Own);
+  if (releases && peers) release_to_proxy(s, FencedMemory::Peers);
+  if (releases && global) release_to_proxy(s, FencedMemory::Global);
+  if (acquires && shared) acquire_from_proxy(s, false);
+  if (acquires && global) acquire_from_proxy(s, true);
 }
 
 }  // namespace tcq::machine

@@ -65,14 +65,19 @@ struct StoreMatrices {
   void execute(Step&) const;
 };
 
-// Of the memories that it names: fence.proxy.async of all, .shared::{cta, cluster} and .global of one. What .shared::cta leaves out
-// of other CTAs is not modelled: theirs count as fenced.
+// Of the memories that it names: fence.proxy.async of all, .shared::{cta, cluster} and .global of one; .shared::cta leaves out those of
+// other CTAs. Orders what stands before it behind whoever learns of it, and what stands behind it behind all that its thread knows:
+// fence.proxy.async::generic does the one as .release, the other as .acquire.
+// Source: PTX ISA 9.2, 9.7.13.4 "membar, fence". Inferred: of which CTAs a thread's own fence is does not matter for bytes that another
+// one wrote.
 struct FenceProxyAsync {
-  bool shared = true, global = true;
+  bool shared = true, global = true, peers = true;
+  bool releases = true, acquires = true;
 
   static constexpr None registers{}, check{}, touches{}, is_blocked{}, waiting{}, writes_global{};
   std::string text(const Names&) const {
     return shared && global ? "fence.proxy.async"
+           : peers          ? "fence.proxy.async.shared::cluster"
            : shared         ? "fence.proxy.async.shared::cta"
                             : "fence.proxy.async.global";
   }

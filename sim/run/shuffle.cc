@@ -9,10 +9,17 @@
 namespace tcq::run {
 namespace {
 
-// The lanes that the mask of `lane` names.
-std::uint32_t members(const Executor& x, const alu::Arguments& all, int lane) {
-  if (x.form().opcode == ptx::Opcode::Shfl) return machine::all_lanes;
-  return static_cast<const std::uint32_t*>(all.in[all.ins - 1])[lane];
+// The lanes that each lane's mask names; null: there is no mask.
+const std::uint32_t* masks_of(const Executor& x, const alu::Arguments& all) {
+  if (x.form().opcode == ptx::Opcode::Shfl) return nullptr;
+  return static_cast<const std::uint32_t*>(all.in[all.ins - 1]);
+}
+
+// No lane is left out, as mostly.
+bool take_all(const std::uint32_t* masks, std::uint32_t lanes) {
+  std::uint32_t named = lanes;
+  for (int lane = 0; masks != nullptr && lane < 32; ++lane) named &= masks[lane];
+  return named == machine::all_lanes;
 }
 
 }  // namespace
@@ -29,13 +36,12 @@ std::array<std::uint32_t, 32> source_lanes(const Op& op, const alu::Arguments& a
 }
 
 std::uint32_t sourceless_lanes(const Executor& x, const Op& op, const alu::Arguments& all) {
-  std::uint32_t of_all = all.lanes;
-  x.for_each_lane(all.lanes, [&](int lane) { of_all &= members(x, all, lane); });
-  if (of_all == machine::all_lanes) return 0;
+  const std::uint32_t* const masks = masks_of(x, all);
+  if (take_all(masks, all.lanes)) return 0;
   const auto sources = source_lanes(op, all);
   std::uint32_t lanes = 0;
   x.for_each_lane(all.lanes, [&](int lane) {
-    const std::uint32_t present = all.lanes & members(x, all, lane);
+    const std::uint32_t present = all.lanes & (masks == nullptr ? machine::all_lanes : masks[lane]);
     if ((present >> sources[static_cast<std::size_t>(lane)] & 1) == 0) lanes |= 1u << lane;
   });
   return lanes;

@@ -26,6 +26,10 @@ TEST(RunReadOnly, WhatTheKernelWroteIsNotReadOnly) {
         std::string("st.global.u8 [%rd2+3], %r1; ld.global.nc.u32 %r5, [%rd2];"),
         std::string("st.global.u32 [%rd2+12], %r1; bar.sync 0; "
                     "ld.global.nc.v2.u32 {%r6, %r5}, [%rd1+8];"),
+        std::string("setp.eq.u32 %p1, %r1, 31; @%p1 st.global.u8 [%rd2+3], %r1; "
+                    "ld.global.nc.u32 %r5, [%rd2];"),
+        std::string("setp.eq.u32 %p1, %r1, 0; @%p1 st.global.u8 [%rd2], %r1; "
+                    "ld.global.nc.u32 %r5, [%rd2];"),
         std::string("red.global.add.u32 [%rd2], %r1; ld.global.nc.u32 %r5, [%rd2];"),
         std::string("st.global.u32 [%rd2], %r1; ldu.global.u32 %r5, [%rd2];"),
         std::string("st.global.u32 [%rd2], %r1; ld.global.nc.L1::evict_last.u32 %r5, [%rd2];")})

@@ -357,6 +357,10 @@ TEST(RunUndefined, AShuffleFromALaneThatTakesNoPartIsFoundWhereItIsUsed) {
       ended + "shfl.sync.idx.b32 %r1, %r1, 20, 31, -1; st.global.u32 [%rd2], %r1;",
       ended + "shfl.down.b32 %r5, %r1, 8, 31; " + store,
       half + "@!%p1 bra E; shfl.idx.b32 %r5, %r1, 20, 31; " + store + " E:",
+      // Two masks at one instruction: there, and not in the reader's.
+      half +
+          "selp.b32 %r6, 0xffff, 0xffff0000, %p1; shfl.sync.idx.b32 %r5, %r1, 20, 31, %r6; @%p1 " +
+          store,
       // A sum of a warp of which sixteen lanes are left.
       ended + "mov.u32 %r6, %r1; shfl.sync.bfly.b32 %r5, %r6, 16, 31, -1; add.u32 %r5, %r6, %r5; " +
           store,
@@ -395,6 +399,9 @@ TEST(RunUndefined, AShuffleWhoseUpperLanesAreDroppedIsNoFault) {
         ended +
             "shfl.sync.down.b32 %r5, %r1, 8, 31, 0xffff; setp.lt.u32 %p2, %r1, 8; "
             "selp.b32 %r5, %r5, %r1, %p2;" +
+            store,
+        std::string("setp.lt.u32 %p1, %r1, 16; selp.b32 %r6, 0xffff, 0xffff0000, %p1; "
+                    "shfl.sync.idx.b32 %r5, %r1, 20, 31, %r6; @!%p1") +
             store,
         // Two halves, each in a mask and on a way of its own.
         std::string("setp.lt.u32 %p1, %r1, 16; @%p1 bra L; "

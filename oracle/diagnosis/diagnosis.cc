@@ -196,9 +196,11 @@ class Story {
             "; before {} a relaxed load or atomic has seen that, and no fence follows it",
             place_text(p_, f_.hint));
       case Fault::MemoryFenceMissing:
-        return "; another word told of that, and no fences stand between: the load may find what "
-               "was "
-               "there before";
+        return fmt::format(
+            "; another word told of that, and no fence or {}: the load may find what was there "
+            "before",
+            f_.number != 0 ? ".acquire stands behind the look that found it"
+                           : ".release stands between the two writes");
       case Fault::PerformedAssumed:
         return " before a barrier of its CTA, and only a relaxed write behind that tells of it";
       case Fault::AcquireMissing:

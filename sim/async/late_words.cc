@@ -44,6 +44,11 @@ bool is_told(const Step& s, const EarlierWord& e) {
   return std::max(s.warp.told.at(e.stream), s.warp.lost.at(e.stream)) >= e.tick;
 }
 
+// Whoever told of the write released it: what is missing is an acquire.
+bool is_released(const Step& s, const EarlierWord& e) {
+  return s.warp.read_since_fence.handed.at(e.stream) >= e.tick;
+}
+
 // The oldest write to the halves that the thread has been told of and does not know, and no younger one is known.
 const EarlierWord* oldest_told(const Step& s, const std::deque<EarlierWord>& before,
                                std::uint32_t halves) {
@@ -67,6 +72,7 @@ void undo(const std::deque<EarlierWord>& before, const EarlierWord& first, std::
   }
 }
 
+// Finding::number: 1 if the write was released.
 void note_look(Step& s, const LaneAtomic& i, int lane, const EarlierWord& write) {
   std::vector<Finding>& looks = s.c.late_words.looks;
   const bool is_noted = std::any_of(looks.begin(), looks.end(), [&](const Finding& look) {
@@ -80,7 +86,8 @@ void note_look(Step& s, const LaneAtomic& i, int lane, const EarlierWord& write)
                    .at_kind = AccessKind::Load,
                    .earlier_kind = AccessKind::Store,
                    .cta = global_memory,
-                   .bytes = {at, at + static_cast<std::uint32_t>(i.where.bytes)}});
+                   .bytes = {at, at + static_cast<std::uint32_t>(i.where.bytes)},
+                   .number = is_released(s, write) ? 1 : 0});
 }
 
 // The look that was late comes back to its word.

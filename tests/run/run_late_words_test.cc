@@ -12,7 +12,8 @@ namespace {
 const std::string fence = "fence.acq_rel.gpu;";
 
 // Several CTAs, whose bodies these are, of one thread or so many; %rd1 is 0 in all words at first.
-Fault found_in_ctas(const std::vector<std::string>& bodies, unsigned threads = 1) {
+std::optional<machine::Finding> finding_in_ctas(const std::vector<std::string>& bodies,
+                                                unsigned threads = 1) {
   std::string text = "mov.u32 %r2, %tid.x; setp.ne.u32 %p4, %r2, 0; mov.u32 %r1, %ctaid.x;\n";
   for (std::size_t cta = 0; cta < bodies.size(); ++cta)
     text += fmt::format("setp.ne.u32 %p1, %r1, {0};\n@%p1 bra NEXT{0};\n{1}\nbra DONE;\nNEXT{0}:\n",
@@ -22,7 +23,12 @@ Fault found_in_ctas(const std::vector<std::string>& bodies, unsigned threads = 1
   run.pass(run.array<std::uint32_t>(256));
   run.launch().grid = {ctas};
   run.launch().whole_grid = true;
-  return run.go({.grid = {ctas}, .block = {threads}, .explore = 4});
+  run.go({.grid = {ctas}, .block = {threads}, .explore = 4});
+  return run.report().finding;
+}
+Fault found_in_ctas(const std::vector<std::string>& bodies, unsigned threads = 1) {
+  const auto finding = finding_in_ctas(bodies, threads);
+  return finding ? finding->fault : Fault::None;
 }
 
 // Waits until the word at the offset is 1.
@@ -60,6 +66,22 @@ TEST(RunLateWords, AWordAndItsFlagNeedTwoFences) {
   EXPECT_EQ(go("", "", "st.release.gpu.global", "ld.acquire.gpu.global"), Fault::None);
   EXPECT_EQ(go("", "", "st.release.gpu.global", "ld.relaxed.gpu.global"),
             Fault::MemoryFenceMissing);
+}
+
+// It is said which of the two is missing, and who wrote the word that is found late.
+TEST(RunLateWords, TheFindingNamesTheLoadAndTheStore) {
+  const auto go = [](const std::string& between_stores) {
+    const std::string st = "st.volatile.global", ld = "ld.volatile.global";
+    return finding_in_ctas(
+               {store(0, st, 5) + between_stores + store(64, st), poll(64, ld) + use(0, ld)})
+        .value();
+  };
+  const machine::Finding neither = go(""), no_acquire = go(fence);
+  EXPECT_EQ(neither.number, 0);
+  EXPECT_EQ(no_acquire.number, 1);
+  EXPECT_EQ(neither.at.warp, 1);
+  EXPECT_EQ(neither.earlier.warp, 0);
+  EXPECT_EQ(neither.bytes.end - neither.bytes.begin, 4u);
 }
 
 // The last one of several CTAs adds up what they stored.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/async/instructions/lane_bytes.h"
 #include "sim/async/instructions/lanes.h"
 #include "sim/async/step.h"
 
@@ -14,17 +15,11 @@ constexpr std::size_t most_writes = 8;  // of a word, the youngest
 constexpr std::size_t most_looks = 8;   // that are noted
 constexpr std::uint32_t word_bytes = 8;
 
+std::uint64_t object_of(const Step& s, const LaneAtomic& i, int lane) {
+  return word_object(s.standing(), i.where, lane);
+}
 std::uint32_t offset_of(const LaneAtomic& i, int lane) {
   return i.where.at[static_cast<std::size_t>(lane)];
-}
-std::uint64_t object_of(const LaneAtomic& i, int lane) {
-  return global_word_object(offset_of(i, lane) & ~(word_bytes - 1));
-}
-
-std::uint32_t halves_at(std::uint32_t offset, int bytes) {
-  const std::uint32_t begin = offset % word_bytes;
-  const std::uint32_t end = begin + static_cast<std::uint32_t>(bytes);
-  return (begin < 4 ? 1u : 0u) | (end > 4 ? 2u : 0u);
 }
 
 // Those of the word that memory has.
@@ -49,27 +44,12 @@ bool is_released(const Step& s, const EarlierWord& e) {
   return s.warp.read_since_fence.handed.at(e.stream) >= e.tick;
 }
 
-// The oldest write to the halves that the thread has been told of and does not know, and no younger one is known.
-const EarlierWord* oldest_told(const Step& s, const std::deque<EarlierWord>& before,
-                               std::uint32_t halves) {
+// The oldest write that the thread has been told of and does not know, and no younger one is known.
+const EarlierWord* oldest_told(const Step& s, const std::deque<EarlierWord>& before) {
   const EarlierWord* told = nullptr;
-  for (auto e = before.rbegin(); e != before.rend(); ++e) {
-    if ((e->halves & halves) == 0) continue;
-    if (is_known(s, *e)) break;
+  for (auto e = before.rbegin(); e != before.rend() && !is_known(s, *e); ++e)
     if (is_told(s, *e)) told = &*e;
-  }
   return told;
-}
-
-// The halves before that write and all behind it.
-void undo(const std::deque<EarlierWord>& before, const EarlierWord& first, std::uint32_t halves,
-          std::array<std::uint8_t, 8>& bytes) {
-  for (auto e = before.rbegin(); e != before.rend(); ++e) {
-    for (std::size_t half = 0; half < 2; ++half)
-      if ((e->halves & halves & 1u << half) != 0)
-        std::copy_n(e->bytes.begin() + 4 * half, 4, bytes.begin() + 4 * half);
-    if (&*e == &first) return;
-  }
 }
 
 // Finding::number: 1 if the write was released.
@@ -90,6 +70,15 @@ void note_look(Step& s, const LaneAtomic& i, int lane, const EarlierWord& write)
                    .number = is_released(s, write) ? 1 : 0});
 }
 
+// What was there before several words of a lane, which are not followed, is not found any more.
+void forget(Step& s, const LaneAtomic& i) {
+  s.for_each_lane([&](int lane) {
+    for (int begin = 0; begin < i.where.bytes; begin += static_cast<int>(word_bytes))
+      s.c.late_words.before.erase(
+          global_word_object(offset_of(i, lane) + static_cast<std::uint32_t>(begin)));
+  });
+}
+
 // The look that was late comes back to its word.
 void note_repetition(Step& s, const LaneAtomic& i) {
   LateWords& words = s.c.late_words;
@@ -97,7 +86,7 @@ void note_repetition(Step& s, const LaneAtomic& i) {
     return;
   s.for_each_lane([&](int lane) {
     const auto& objects = words.late_objects;
-    if (std::find(objects.begin(), objects.end(), object_of(i, lane)) != objects.end())
+    if (std::find(objects.begin(), objects.end(), object_of(s, i, lane)) != objects.end())
       words.is_repeated = true;
   });
 }
@@ -113,21 +102,19 @@ void tell(const Step& s, Clock& told) {
 void note_write(Step& s, const LaneAtomic& i, const std::vector<Touch>& touched) {
   if (!i.where.global) return;
   note_act(s.c.late_words, s.warp.number);
-  if (i.where.bytes > static_cast<int>(word_bytes)) return;
+  if (i.where.bytes > static_cast<int>(word_bytes)) return forget(s, i);
   const Streams& streams = s.c.streams;
   s.for_each_lane([&](int lane) {
-    const std::uint64_t object = object_of(i, lane);
-    const std::uint32_t halves = halves_at(offset_of(i, lane), i.where.bytes);
+    const std::uint64_t object = object_of(s, i, lane);
     const Streams::Seen seen = streams.seen_at(object);
     const bool is_one = touched.size() == 1;
     const Stream stream = is_one ? seen.word : s.c.streams.scattered();
     const Tick tick = is_one ? seen.writes : seen.scattered;
     std::deque<EarlierWord>& before = s.c.late_words.before[object];
-    if (!before.empty() && before.back().stream == stream && before.back().tick == tick) {
-      before.back().halves |= halves;  // of another lane
-      return;
-    }
-    before.push_back({stream, tick, s.place(lane), halves, bytes_now(s.c, offset_of(i, lane))});
+    const bool is_of_another_lane =
+        !before.empty() && before.back().stream == stream && before.back().tick == tick;
+    if (is_of_another_lane) return;
+    before.push_back({stream, tick, s.place(lane), bytes_now(s.c, offset_of(i, lane))});
     if (before.size() > most_writes) before.pop_front();
   });
 }
@@ -141,24 +128,22 @@ LateLook late_look(Step& s, const LaneAtomic& i) {
   const bool is_told_anything = s.warp.told.size() != 0 || s.warp.lost.size() != 0;
   if (words.before.empty() || !is_told_anything) return look;
   s.for_each_lane([&](int lane) {
-    const auto before = words.before.find(object_of(i, lane));
+    const auto before = words.before.find(object_of(s, i, lane));
     if (before == words.before.end()) return;
-    const std::uint32_t at = offset_of(i, lane);
-    const std::uint32_t halves = halves_at(at, i.where.bytes);
-    const EarlierWord* first = oldest_told(s, before->second, halves);
+    const EarlierWord* first = oldest_told(s, before->second);
     if (first == nullptr) return;
-    const std::array<std::uint8_t, 8> now = bytes_now(s.c, at);
-    std::array<std::uint8_t, 8>& earlier = look.bytes[static_cast<std::size_t>(lane)];
-    earlier = now;
-    undo(before->second, *first, halves, earlier);
-    if (earlier == now) return;
+    const std::array<std::uint8_t, 8> now = bytes_now(s.c, offset_of(i, lane));
+    const std::size_t begin = offset_of(i, lane) % word_bytes;
+    const auto width = static_cast<std::size_t>(i.where.bytes);
+    if (std::memcmp(&first->bytes[begin], &now[begin], width) == 0) return;
+    std::memcpy(look.bytes[static_cast<std::size_t>(lane)].data(), &first->bytes[begin], width);
     look.lanes |= 1u << lane;
     note_look(s, i, lane, *first);
   });
   if (words.late_at != std::int64_t{s.number} || look.lanes == 0) return {};
   words.late = s.place(std::countr_zero(look.lanes));
   for (std::uint32_t rest = look.lanes; rest != 0; rest &= rest - 1)
-    words.late_objects.push_back(object_of(i, std::countr_zero(rest)));
+    words.late_objects.push_back(object_of(s, i, std::countr_zero(rest)));
   return look;
 }
 

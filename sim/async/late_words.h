@@ -12,7 +12,8 @@
 // Source: PTX ISA 9.2, 8.9.2 "Observation", 8.9.3 "Release and Acquire Patterns", 8.10 (coherence and causality are
 // all that bind a read to a write). Never provoked on silicon here.
 // Not followed: what atomics find; words of shared memory; more than 8 bytes of a lane, whose elements are apart; what
-// two threads find that write one word each and look at the other's; what comes too early.
+// two threads find that write one word each and look at the other's; what comes too early. All that one aligned word of
+// 8 bytes holds counts as one word.
 #pragma once
 
 #include <array>
@@ -36,7 +37,6 @@ struct EarlierWord {
   Stream stream = 0;  // (stream, tick): the write
   Tick tick = 0;
   Place by;
-  std::uint32_t halves = 0;  // that it wrote; bit 0: the first four bytes
   std::array<std::uint8_t, 8> bytes = {};
 };
 
@@ -53,7 +53,7 @@ struct LateWords {
   bool is_repeated = false;  // before that it looked at one of them again
 };
 
-// What lanes of a look may find: those that may, and the bytes of their words.
+// The lanes of a look that find what was there before, and what each of them does.
 struct LateLook {
   std::uint32_t lanes = 0;
   std::array<std::array<std::uint8_t, 8>, 32> bytes = {};

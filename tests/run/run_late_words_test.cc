@@ -1,10 +1,12 @@
-// Words of global memory that a relaxed look may find as they were: which fences are missing between two of them.
+// Words of global memory that a relaxed look may find as they were: which fences are missing between two of them. TCQ_PROBLEMS=10000
+// draws so many chains, TCQ_SEED=N others.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <random>
 
 #include "tests/run/ptx_run.h"
+#include "tests/support/effort.h"
 
 namespace tcq::tests {
 namespace {
@@ -116,6 +118,31 @@ TEST(RunLateWords, ABarrierHandsOnWhatWasTold) {
   EXPECT_EQ(go(fence), Fault::None);
 }
 
+// Who has not acquired what it was told of tells it all the same.
+TEST(RunLateWords, WhatWasToldIsToldOn) {
+  const std::string st = "st.relaxed.gpu.global", ld = "ld.relaxed.gpu.global";
+  const std::string release = "st.release.gpu.global", acquire = "ld.acquire.gpu.global";
+  const auto go = [&](const std::string& look, const std::string& raise) {
+    return found_in_ctas({store(0, st, 5) + store(64, release), poll(64, look) + store(128, raise),
+                          poll(128, acquire) + use(0, ld)});
+  };
+  EXPECT_EQ(go(acquire, release), Fault::None);
+  EXPECT_EQ(go(ld, release), Fault::MemoryFenceMissing);
+  EXPECT_EQ(go(acquire, st), Fault::MemoryFenceMissing);
+  EXPECT_EQ(go(ld, st), Fault::MemoryFenceMissing);
+  // Also over a barrier.
+  const auto behind_barrier = [&](const std::string& look, const std::string& raise) {
+    const std::string one = "@%p4 bra DONE;\n";
+    return found_in_ctas(
+        {one + store(0, st, 5) + store(64, release), one + poll(64, look) + store(128, raise),
+         "@%p4 bra MEET;\n" + poll(128, acquire) +
+             "MEET: bar.sync 0; setp.ne.u32 %p5, %r2, 32; @%p5 bra DONE;\n" + use(0, ld)},
+        64);
+  };
+  EXPECT_EQ(behind_barrier(acquire, release), Fault::None);
+  EXPECT_EQ(behind_barrier(ld, release), Fault::MemoryFenceMissing);
+}
+
 // Flags are looked at until they are raised: one that is found late is found the next time.
 TEST(RunLateWords, SeveralFlagsAreNone) {
   const std::string st = "st.volatile.global", ld = "ld.volatile.global";
@@ -165,6 +192,20 @@ TEST(RunLateWords, OnlyWhatIsBehindTheLastFenceIsFoundLate) {
   EXPECT_EQ(go(6), Fault::MemoryFenceMissing);
 }
 
+// A wider store by a third thread, which is known, hides what was there before it.
+TEST(RunLateWords, AVectorOverTheWordIsTheLastWrite) {
+  const std::string st = "st.relaxed.gpu.global", ld = "ld.relaxed.gpu.global";
+  const auto go = [&](const std::string& over) {
+    return found_in_ctas({store(0, st, 5) + store(64, st) + store(192, st),
+                          poll(64, ld) + over + store(128, "st.release.gpu.global"),
+                          poll(128, "ld.acquire.gpu.global") + poll(192, ld) + use(0, ld)});
+  };
+  EXPECT_EQ(go("mov.u32 %r9, 6; st.relaxed.gpu.global.v4.u32 [%rd1], {%r9, %r9, %r9, %r9};"),
+            Fault::None);
+  EXPECT_EQ(go("mov.u32 %r9, 6; st.relaxed.gpu.global.u32 [%rd1], %r9;"), Fault::None);
+  EXPECT_EQ(go(""), Fault::MemoryFenceMissing);
+}
+
 // A slot that is filled again once it was read: that its reader comes back to it makes no flag of it.
 TEST(RunLateWords, ASlotThatIsReadInEachRoundIsNoFlag) {
   const auto go = [](const std::string& between_stores, const std::string& between_loads) {
@@ -201,66 +242,77 @@ TEST(RunLateWords, AnAddressThatIsFoundLateEndsThere) {
 
 // --- drawn: a chain of CTAs, each of which waits for the one before ----------------------------------
 
-// How a CTA finds the flag of the one before, and how it raises its own.
-struct Link {
+// An access to the flag at {}, or a fence, and what it is.
+struct Said {
+  const char* text;
   bool acquires = false, releases = false;
-  std::string look, raise;
 };
+constexpr Said looks[] = {{"ld.relaxed.gpu.global.u32 %r7, [%rd1+{}];"},
+                          {"ld.volatile.global.u32 %r7, [%rd1+{}];"},
+                          {"ld.relaxed.sys.global.u32 %r7, [%rd1+{}];"},
+                          {"atom.relaxed.gpu.global.or.b32 %r7, [%rd1+{}], 0;"},
+                          {"ld.acquire.gpu.global.u32 %r7, [%rd1+{}];", true},
+                          {"ld.acquire.sys.global.u32 %r7, [%rd1+{}];", true},
+                          {"atom.acquire.gpu.global.or.b32 %r7, [%rd1+{}], 0;", true}};
+constexpr Said fences[] = {{""},
+                           {"membar.cta;"},
+                           {"fence.acq_rel.cta;"},
+                           {"fence.acquire.gpu;", true, false},
+                           {"fence.release.gpu;", false, true},
+                           {"fence.acq_rel.gpu;", true, true},
+                           {"membar.gl;", true, true},
+                           {"fence.sc.sys;", true, true}};
+constexpr Said raises[] = {{"st.relaxed.gpu.global.u32 [%rd1+{}], 1;"},
+                           {"st.volatile.global.u32 [%rd1+{}], 1;"},
+                           {"st.relaxed.sys.global.u32 [%rd1+{}], 1;"},
+                           {"atom.relaxed.gpu.global.exch.b32 %r9, [%rd1+{}], 1;"},
+                           {"red.relaxed.gpu.global.add.u32 [%rd1+{}], 1;"},
+                           {"st.release.gpu.global.u32 [%rd1+{}], 1;", false, true},
+                           {"atom.release.gpu.global.exch.b32 %r9, [%rd1+{}], 1;", false, true},
+                           {"red.release.gpu.global.add.u32 [%rd1+{}], 1;", false, true}};
 
-template <class Random>
-Link drawn_link(Random& random) {
-  Link link;
-  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
-  link.acquires = below(3) != 0;
-  link.releases = below(3) != 0;
-  const bool by_fence = below(2) != 0;
-  const std::string relaxed = below(2) != 0 ? "relaxed.gpu" : "volatile";
-  const bool by_fence_too = below(2) != 0;
-  link.look = link.acquires && !by_fence ? "ld.acquire.gpu.global" : "ld." + relaxed + ".global";
-  link.raise =
-      link.releases && !by_fence_too ? "st.release.gpu.global" : "st." + relaxed + ".global";
-  if (link.acquires && by_fence) link.look += "|fence.acquire.gpu;";
-  if (link.releases && by_fence_too) link.raise = "fence.release.gpu;|" + link.raise;
-  return link;
+std::string at(const Said& said, std::size_t flag) {
+  return fmt::format(fmt::runtime(said.text), 64 * flag);
 }
 
 // The first CTA stores words, the last one loads them in another order. They are in order exactly where each hand-over on
 // the way is a release and an acquire; each word may be found late where one is not.
 TEST(RunLateWords, DrawnChainsAreInOrderWhereEachLinkIs) {
-  std::mt19937 random(1);
-  int in_order = 0;
-  for (int round = 0; round < 60; ++round) {
+  std::mt19937 random(static_cast<unsigned>(number_or("TCQ_SEED", 1)));
+  const auto one_of = [&](const auto& some) -> const Said& {
+    return some[random() % std::size(some)];
+  };
+  std::uint64_t in_order = 0;
+  const std::uint64_t rounds = number_or("TCQ_PROBLEMS", effort(400));
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     const std::size_t ctas = 2 + random() % 3;
     bool all = true;
     std::vector<std::string> bodies;
     for (std::size_t cta = 0; cta < ctas; ++cta) {
-      const Link link = drawn_link(random);
+      const Said &look = one_of(looks), &between = one_of(fences), &raise = one_of(raises);
       std::string body;
-      const bool is_first = cta == 0, is_last = cta + 1 == ctas;
-      if (is_first)
+      if (cta == 0) {
         body += store(0, "st.volatile.global", 5) + store(8, "st.relaxed.gpu.global", 6);
-      if (!is_first) {
-        const auto bar = link.look.find('|');
-        body += poll(static_cast<int>(64 * cta), link.look.substr(0, bar));
-        if (bar != std::string::npos) body += link.look.substr(bar + 1);
-        all = all && link.acquires;
+      } else {
+        body += fmt::format("LOOK{0}: {1}\nsetp.eq.u32 %p2, %r7, 0;\n@%p2 bra LOOK{0};\n", cta,
+                            at(look, cta));
+        all = all && (look.acquires || between.acquires);
       }
-      if (!is_last) {
-        const auto bar = link.raise.find('|');
-        if (bar != std::string::npos) body += link.raise.substr(0, bar);
-        body += store(static_cast<int>(64 * (cta + 1)),
-                      bar == std::string::npos ? link.raise : link.raise.substr(bar + 1));
-        all = all && link.releases;
+      body += between.text + std::string("\n");
+      if (cta + 1 < ctas) {
+        body += at(raise, cta + 1) + "\n";
+        all = all && (raise.releases || between.releases);
+      } else {
+        body += use(8, "ld.relaxed.gpu.global") + use(0, "ld.volatile.global");
       }
-      if (is_last) body += use(8, "ld.relaxed.gpu.global") + use(0, "ld.volatile.global");
       bodies.push_back(body);
     }
-    in_order += all ? 1 : 0;
+    in_order += all ? 1u : 0u;
     EXPECT_EQ(found_in_ctas(bodies), all ? Fault::None : Fault::MemoryFenceMissing)
         << fmt::format("{}", fmt::join(bodies, "\n--\n"));
   }
-  EXPECT_GT(in_order, 3);
-  EXPECT_LT(in_order, 57);
+  EXPECT_GT(in_order, rounds / 20);
+  EXPECT_LT(in_order, rounds - rounds / 20);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tests/run/grouped_gemm_run.h"
 #include "tests/run/tensor_gemm_run.h"
 #include "tests/run/tensor_rows.h"
+#include "tests/support/effort.h"
 
 namespace tcq::tests {
 namespace {
@@ -20,11 +21,6 @@ namespace {
 // In four parts, each with rows of its own, whose kernels it compiles: beside each other they take a quarter of the time.
 constexpr std::size_t parts = 4;
 class TensorDrawn : public TensorKernels, public testing::WithParamInterface<std::size_t> {};
-
-std::uint64_t number_or(const char* variable, std::uint64_t usual) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
-}
 
 bool is_drawn(std::size_t row) {
   if (const char* const named = std::getenv("TCQ_ROWS"))

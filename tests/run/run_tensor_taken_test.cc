@@ -4,7 +4,6 @@
 // Types, majors, factors, groups, epilogues, a quantized D, strides, sizes from 0 on, limits of SMs and whether bits may depend on
 // M are drawn; TCQ_PROBLEMS=1000000 draws so many, TCQ_SEED=N others. No device and no CUDA.
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -17,11 +16,6 @@ namespace {
 
 using gemm::Problem;
 using gemm::Status;
-
-std::uint64_t number_or(const char* variable, std::uint64_t usual) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
-}
 
 template <class T, std::size_t Count>
 T one_of(const T (&values)[Count], Draw& draw) {

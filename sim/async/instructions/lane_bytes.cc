@@ -164,6 +164,12 @@ bool record_lanes(Step& s, const LaneAddresses& where, const LaneStride& stride,
   return for_each_range(where, s.lanes, record_range);
 }
 
+std::uint64_t word_object(const Standing& at, const LaneAddresses& where, int lane) {
+  const std::uint32_t address = where.at[static_cast<std::size_t>(lane)] & ~7u;
+  if (where.global) return global_word_object(address);
+  return shared_word_object(where.cta == own_cta ? at.warp.cta : where.cta, address);
+}
+
 LaneMemory::LaneMemory(ClusterState& c, int own, const LaneAddresses& where) : where_(where) {
   if (where.global) {
     data_ = c.global.bytes().data();

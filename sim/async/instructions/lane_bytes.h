@@ -12,6 +12,9 @@ namespace tcq::machine {
 // The CTA whose shared memory they are addresses of.
 int target_cta(const Step& s, const LaneAddresses& where);
 
+// Touch::object of the aligned word of 8 bytes in which the lane's bytes begin.
+std::uint64_t word_object(const Standing& at, const LaneAddresses& where, int lane);
+
 // Lane l is at base + l * bytes, modulo 2^32 where that is no lane's place. Known of two lanes or more.
 struct LaneStride {
   bool is_known = false;

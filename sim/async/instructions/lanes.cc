@@ -196,12 +196,6 @@ void StoreZeros::execute(Step& s) const {
 
 namespace {
 
-std::uint64_t word_object(const Standing& at, const LaneAddresses& where, int lane) {
-  const std::uint32_t address = where.at[static_cast<std::size_t>(lane)] & ~7u;
-  if (where.global) return global_word_object(address);
-  return shared_word_object(where.cta == own_cta ? at.warp.cta : where.cta, address);
-}
-
 std::vector<Touch> words_of(const Standing& at, const LaneAddresses& where, std::uint32_t lanes,
                             bool writes) {
   std::vector<Touch> touches;
@@ -374,12 +368,6 @@ void hand_on_at(Step& s, const LaneAtomic& i, std::uint64_t object, bool is_flag
   word.released_by[s.warp.number].join(released);
 }
 
-void put_late(const LateLook& late, const LaneAddresses& where, int lane, std::uint8_t* found) {
-  const auto l = static_cast<std::size_t>(lane);
-  const std::uint8_t* const word = late.bytes[l].data();
-  std::memcpy(found, word + (where.at[l] & 7), static_cast<std::size_t>(where.bytes));
-}
-
 }  // namespace
 
 void LaneAtomic::execute(Step& s) const {
@@ -414,8 +402,10 @@ void LaneAtomic::execute(Step& s) const {
   s.for_each_lane([&](int lane) {
     std::uint8_t* const found = (*data)[static_cast<std::size_t>(lane)].data();
     const auto width = static_cast<std::size_t>(where.bytes);
-    std::memcpy(found, memory.at(lane), width);
-    if ((late.lanes >> lane & 1) != 0) put_late(late, where, lane, found);
+    const bool is_late = (late.lanes >> lane & 1) != 0;
+    std::memcpy(found,
+                is_late ? late.bytes[static_cast<std::size_t>(lane)].data() : memory.at(lane),
+                width);
     if (update == nullptr) return;
     update(lane, memory.at(lane));
     if (changed != nullptr && std::memcmp(found, memory.at(lane), width) != 0) *changed = true;

@@ -112,8 +112,7 @@ struct WarpState {
       {};                   // of each lane: the word that it was the last to change by an atomic
   std::uint64_t clock = 0;  // of the first of them
   int clock_reads = 0;      // since the newest
-  std::uint64_t stores_at_once =
-      0;  // plain ones to global memory, of which VainRounds is told nothing
+  std::uint64_t stores_at_once = 0;  // plain ones to global memory, of which VainRounds is told nothing
 };
 
 }  // namespace tcq::run

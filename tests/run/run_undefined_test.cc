@@ -30,6 +30,11 @@ Left left_by(const std::string& rest, int written = 31) {
           fault == Fault::None ? run.read<std::uint32_t>(out, 32) : std::vector<std::uint32_t>()};
 }
 Fault fault_of(const std::string& rest, int written = 31) { return left_by(rest, written).fault; }
+void expect_silent(const std::string& rest) {
+  const Left left = left_by(rest);
+  EXPECT_EQ(left.fault, Fault::None) << rest;
+  EXPECT_TRUE(left.suspicions.empty()) << rest;
+}
 
 constexpr const char* load = "ld.shared.u32 %r5, [%r4];\n";
 
@@ -281,7 +286,7 @@ TEST(RunUndefined, ARegisterThatNothingWroteIsFoundWhereSomethingDependsOnIt) {
       "createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0; ld.global.L2::cache_hint.u32 %r5, "
       "[%rd2], %rd9; st.global.u32 [%rd2], %r5;",
       "@%p1 bra E; mov.u32 %r39, 1; bra F; E: mov.u32 %r39, 2; F: st.global.u32 [%rd2], %r39;"};
-  for (const std::string& rest : unused) EXPECT_EQ(fault_of(rest), Fault::None) << rest;
+  for (const std::string& rest : unused) expect_silent(rest);
 }
 
 // As of bytes: other contents, the same result.
@@ -325,11 +330,7 @@ TEST(RunUndefined, LocalMemoryThatNothingWroteIsFoundWhereSomethingDependsOnIt) 
       own + "st.local.v4.u32 [%rd9], {%r1, %r1, %r1, %r1}; ld.local.u16 %r6, [%rd9+14];" + store,
       own + "ld.local.u32 %r7, [%rd9]; st.local.u32 [%rd9], %r1; ld.local.u32 %r6, [%rd9];" + store,
       generic + "st.u32 [%rd8+4], %r1; ld.local.u32 %r6, [%rd9+4];" + store};
-  for (const std::string& rest : unused) {
-    const Left left = left_by(rest);
-    EXPECT_EQ(left.fault, Fault::None) << rest;
-    EXPECT_TRUE(left.suspicions.empty()) << rest;
-  }
+  for (const std::string& rest : unused) expect_silent(rest);
   const Left same = left_by(own + "ld.local.u32 %r6, [%rd9]; mul.lo.u32 %r6, %r6, 0;" + store);
   EXPECT_EQ(same.suspicions, std::vector<Fault>{Fault::UninitializedAssumed});
   EXPECT_EQ(fault_of(own + "st.local.u32 [%rd9+64], %r1;"), Fault::AddressNowhere);
@@ -411,11 +412,8 @@ TEST(RunUndefined, AShuffleWhoseUpperLanesAreDroppedIsNoFault) {
         std::string("setp.lt.u32 %p1, %r1, 16; @%p1 bra L; "
                     "shfl.sync.bfly.b32 %r5, %r1, 16, 31, -1; bra E; L: "
                     "shfl.sync.bfly.b32 %r5, %r1, 16, 31, -1; E:") +
-            store}) {
-    const Left left = left_by(rest);
-    EXPECT_EQ(left.fault, Fault::None) << rest;
-    EXPECT_TRUE(left.suspicions.empty()) << rest;
-  }
+            store})
+    expect_silent(rest);
 }
 
 // Any word instead leaves the same.

@@ -68,8 +68,8 @@ struct StoreMatrices {
 // Of the memories that it names: fence.proxy.async of all, .shared::{cta, cluster} and .global of one; .shared::cta leaves out those of
 // other CTAs. Orders what stands before it behind whoever learns of it, and what stands behind it behind all that its thread knows:
 // fence.proxy.async::generic does the one as .release, the other as .acquire.
-// Source: PTX ISA 9.2, 9.7.13.4 "membar, fence". Inferred: of which CTAs a thread's own fence is does not matter for bytes that another
-// one wrote.
+// Source: PTX ISA 9.2, 9.7.13.4 "membar, fence". Inferred: whoever learns of another thread's writes and fences itself needs none of
+// .shared::cluster for them.
 struct FenceProxyAsync {
   bool shared = true, global = true, peers = true;
   bool releases = true, acquires = true;

@@ -196,13 +196,13 @@ TEST(RunLateWords, OnlyWhatIsBehindTheLastFenceIsFoundLate) {
 TEST(RunLateWords, AVectorOverTheWordIsTheLastWrite) {
   const std::string st = "st.relaxed.gpu.global", ld = "ld.relaxed.gpu.global";
   const auto go = [&](const std::string& over) {
-    return found_in_ctas({store(0, st, 5) + store(64, st) + store(192, st),
+    return found_in_ctas({store(8, st, 5) + store(64, st) + store(192, st),
                           poll(64, ld) + over + store(128, "st.release.gpu.global"),
-                          poll(128, "ld.acquire.gpu.global") + poll(192, ld) + use(0, ld)});
+                          poll(128, "ld.acquire.gpu.global") + poll(192, ld) + use(8, ld)});
   };
   EXPECT_EQ(go("mov.u32 %r9, 6; st.relaxed.gpu.global.v4.u32 [%rd1], {%r9, %r9, %r9, %r9};"),
             Fault::None);
-  EXPECT_EQ(go("mov.u32 %r9, 6; st.relaxed.gpu.global.u32 [%rd1], %r9;"), Fault::None);
+  EXPECT_EQ(go("mov.u32 %r9, 6; st.relaxed.gpu.global.u32 [%rd1+8], %r9;"), Fault::None);
   EXPECT_EQ(go(""), Fault::MemoryFenceMissing);
 }
 
